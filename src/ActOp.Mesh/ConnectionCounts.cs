@@ -46,6 +46,8 @@ internal sealed class ConnectionCounts(MeshOptions options)
 
             place.Count++;
             _ofAddress[address] = ofAddress + 1;
+            if (Invariant.AreChecked)
+                Invariant.Holds(_ofAddress.Count <= _places.Sum(static one => one.Count));
             return DisconnectReason.None;
         }
     }
@@ -57,10 +59,14 @@ internal sealed class ConnectionCounts(MeshOptions options)
         lock (_gate)
         {
             place.Count--;
+            Invariant.Holds(place.Count >= 0);
             if (--_ofAddress[address] == 0)
             {
                 _ofAddress.Remove(address);
             }
+
+            if (Invariant.AreChecked)
+                Invariant.Holds(_ofAddress.Count <= _places.Sum(static one => one.Count));
         }
     }
 

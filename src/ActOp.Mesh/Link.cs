@@ -165,6 +165,7 @@ public sealed class Link
     /// <summary>Joins a session. Control thread.</summary>
     internal void Join(Session session, Channel channel, int index)
     {
+        Invariant.Holds(Session is null);
         Session = session;
         Channel = channel;
         Index = index;
@@ -173,6 +174,7 @@ public sealed class Link
     /// <summary>Sets the next phase of the handshake. Control thread.</summary>
     internal void Enter(LinkPhase phase)
     {
+        Invariant.Holds(phase > _phase && phase <= LinkPhase.Held);
         _phase = phase;
         Transcript = phase == LinkPhase.Held ? null : Transcript;
     }
@@ -180,6 +182,13 @@ public sealed class Link
     /// <summary>Frames may flow from now on. Control thread; the poller that is to read it is assigned after this.</summary>
     internal void Open()
     {
+        // It was closed meanwhile, and the end of its session follows: a stream that was freed must not be used.
+        if (_phase == LinkPhase.Closed)
+        {
+            return;
+        }
+
+        Invariant.Holds(_phase == LinkPhase.Held);
         _phase = LinkPhase.Open;
         _sender.Open();
     }
@@ -213,9 +222,12 @@ public sealed class Link
         }
     }
 
-    /// <summary>Releases the stream and the buffers of the link. Under the poller's gate, after removal from the readiness set.</summary>
+    /// <summary>Releases the stream and the buffers of the link.</summary>
     internal void Close(DisconnectReason reason)
     {
+        Invariant.Holds(_phase != LinkPhase.Closed && !IsRegistered && !IsUnread);
+        if (Invariant.AreChecked)
+            Invariant.Holds(Poller.IsHeldByCaller);
         Interlocked.CompareExchange(ref _abortReason, (int)reason, 0);
         _phase = LinkPhase.Closed;
         _sender.Close();
@@ -310,6 +322,7 @@ internal static class PooledBuffer
     public static void Grow(ref byte[] buffer, int used, int need)
     {
         var larger = Rent((int)Math.Min(Math.Max(Math.Max(need, 4096), 2L * buffer.Length), Array.MaxLength));
+        Invariant.Holds(used <= buffer.Length && larger.Length >= need);
         buffer.AsSpan(0, used).CopyTo(larger);
         GiveBack(ref buffer);
         buffer = larger;

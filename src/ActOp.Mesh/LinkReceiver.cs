@@ -52,6 +52,8 @@ internal sealed class LinkReceiver
     /// </summary>
     public bool Receive(Poller poller)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(poller.IsHeldByCaller);
         do
         {
             if (!MayRead(poller))
@@ -84,6 +86,8 @@ internal sealed class LinkReceiver
     /// <summary>Delivers what the tail already holds; used when a link becomes open with frames behind its last handshake frame.</summary>
     public void DeliverTail(Poller poller)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(poller.IsHeldByCaller);
         // A longer tail is a part of a large frame, which is collected in the tail itself.
         if (_tailCount == 0 || _tailCount > poller.Buffer.Length || !MayRead(poller))
         {
@@ -131,6 +135,8 @@ internal sealed class LinkReceiver
         _tail.AsSpan(0, _tailCount).CopyTo(buffer);
         // A frame that has begun is read whole: reading it in small pieces would copy its tail again for each.
         asked = Math.Min(buffer.Length, Math.Max(need, _tailCount + _node.Options.ReadBytes)) - _tailCount;
+        if (Invariant.AreChecked)
+            Invariant.Holds(asked > 0);
         var read = _stream.Receive(buffer.AsSpan(_tailCount, asked));
         if (read > 0)
         {
@@ -151,6 +157,8 @@ internal sealed class LinkReceiver
 
         // Never beyond this frame: its end is the end of the tail, and what follows goes through the shared buffer again.
         asked = Math.Min(_tail.Length, need) - _tailCount;
+        if (Invariant.AreChecked)
+            Invariant.Holds(asked > 0 && _tailCount < need);
         var read = _stream.Receive(_tail.AsSpan(_tailCount, asked));
         if (read > 0)
         {
@@ -254,6 +262,8 @@ internal sealed class LinkReceiver
 
     private void Deliver(ReadOnlySpan<byte> bytes, int frames)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(frames > 0 && !bytes.IsEmpty);
         _framesReceived += frames;
         try
         {
@@ -275,6 +285,8 @@ internal sealed class LinkReceiver
             CountTail();
         }
 
+        if (Invariant.AreChecked)
+            Invariant.Holds(_tail.Length >= bytes.Length);
         bytes.CopyTo(_tail);
         _tailCount = bytes.Length;
         if (_tailCount == 0)
@@ -286,6 +298,8 @@ internal sealed class LinkReceiver
     /// <summary>The tail is empty: keeps only a small buffer, so that what is counted belongs to frames under way.</summary>
     private void ReturnTail()
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(_tailCount == 0);
         if (_tail.Length > UnfinishedFrames.FreeBytes)
         {
             PooledBuffer.GiveBack(ref _tail);
@@ -298,6 +312,8 @@ internal sealed class LinkReceiver
     {
         var bytes = _tail.Length > UnfinishedFrames.FreeBytes ? _tail.Length : 0L;
         var more = bytes - _counted;
+        if (Invariant.AreChecked)
+            Invariant.Holds(_counted >= 0);
         Volatile.Write(ref _counted, bytes);
         _node.Unfinished.Add(_link, more);
     }

@@ -174,6 +174,8 @@ internal sealed class LinkSender
 
             _roomBelow = _room is null ? below : Math.Max(_roomBelow, below);
             _room ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            if (Invariant.AreChecked)
+                Invariant.Holds(_roomBelow >= 0 && _roomBelow <= _queueBytes / 2);
             room = _room.Task;
         }
 
@@ -299,6 +301,7 @@ internal sealed class LinkSender
 
     private void AppendLocked(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest, int need)
     {
+        Invariant.Held(_appendGate);
         if (_pending.Length - _pendingCount < need)
         {
             PooledBuffer.Grow(ref _pending, _pendingCount, _pendingCount + need);
@@ -311,14 +314,21 @@ internal sealed class LinkSender
         _pendingCount += need;
         _pendingFrames++;
         _queued += need;
+        if (Invariant.AreChecked)
+            Invariant.Holds(_queued >= _pendingCount && _pendingCount <= _pending.Length);
     }
 
     /// <summary>Makes the pending buffer the one to send. False, and unscheduled, if there is nothing.</summary>
     private bool SwapBuffers()
     {
+        Invariant.Held(_flushGate);
+        if (Invariant.AreChecked)
+            Invariant.Holds(_outSent == _outCount);
         PooledBuffer.GiveBackIfLarge(ref _out, _node.Options.RetainedBufferBytes);
         lock (_appendGate)
         {
+            if (Invariant.AreChecked)
+                Invariant.Holds(_queued == _pendingCount && _pendingFrames >= 0);
             if (_pendingCount > 0)
             {
                 (_pending, _out) = (_out, _pending);
@@ -354,6 +364,7 @@ internal sealed class LinkSender
     /// </summary>
     private int SendOut(out bool unmarked)
     {
+        Invariant.Held(_flushGate);
         var total = 0;
         unmarked = false;
         while (true)
@@ -365,6 +376,8 @@ internal sealed class LinkSender
                 return ByteStream.Failed;
             }
 
+            if (Invariant.AreChecked)
+                Invariant.Holds(sent <= _outCount - _outSent);
             if (sent > 0)
             {
                 total += sent;
@@ -391,6 +404,7 @@ internal sealed class LinkSender
     /// </summary>
     private void CountQueue()
     {
+        Invariant.NotHeld(_appendGate);
         long more;
         lock (_appendGate)
         {
@@ -398,6 +412,8 @@ internal sealed class LinkSender
             more = now - _counted;
             Volatile.Write(ref _counted, now);
             _countAt = now + CountedStep;
+            if (Invariant.AreChecked)
+                Invariant.Holds(_counted >= 0);
         }
 
         _node.Unfinished.Add(_link, more);
@@ -406,6 +422,7 @@ internal sealed class LinkSender
     /// <summary>Counts the bytes sent; returns whether frames are pending. Unschedules if not.</summary>
     private bool Settle(int sent)
     {
+        Invariant.Held(_flushGate);
         TaskCompletionSource? room = null;
         var more = true;
         bool hasCaughtUp;
@@ -413,6 +430,8 @@ internal sealed class LinkSender
         lock (_appendGate)
         {
             _queued -= sent;
+            if (Invariant.AreChecked)
+                Invariant.Holds(_queued == _pendingCount + _outCount - _outSent);
             hasCaughtUp = _queued < _counted / 2;
             if (_outSent == _outCount && _pendingCount == 0 && !_finishing)
             {

@@ -101,5 +101,10 @@ internal sealed class MeshPollers : IDisposable
         Control.Dispose();
     }
 
-    private Poller PollerOf(Link link) => _data[(int)(link.Sequence % _count)];
+    private Poller PollerOf(Link link)
+    {
+        Invariant.Held(_gate);
+        Invariant.Holds(_count >= 1 && _count <= _data.Length);
+        return _data[(int)(link.Sequence % _count)];
+    }
 }

@@ -42,6 +42,7 @@ internal sealed class NameOwners(MeshOptions options, TimeProvider time)
             _owners.Add(name, owner = new Owner(name, token));
         }
 
+        Invariant.Holds(_released.Count <= _owners.Count);
         if (owner.Place is { } place)
         {
             _released.Remove(place);
@@ -56,6 +57,7 @@ internal sealed class NameOwners(MeshOptions options, TimeProvider time)
         {
             owner.Since = time.GetTimestamp();
             owner.Place = _released.AddLast(owner);
+            Invariant.Holds(owner.Place.Previous is null || owner.Place.Previous.Value.Since <= owner.Since);
         }
 
         DropExpired();
@@ -73,6 +75,7 @@ internal sealed class NameOwners(MeshOptions options, TimeProvider time)
     {
         if (_released.First is { } oldest)
         {
+            Invariant.Holds(oldest.Value.Place == oldest);
             _owners.Remove(oldest.Value.Name);
             _released.Remove(oldest);
         }

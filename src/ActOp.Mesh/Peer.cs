@@ -125,7 +125,11 @@ public sealed class Peer
     /// </summary>
     public void Close() => _node.Close(this);
 
-    internal void MergeInto(Peer other) => _mergedInto = other;
+    internal void MergeInto(Peer other)
+    {
+        Invariant.Holds(_mergedInto is null && other != this);
+        _mergedInto = other;
+    }
 
     internal void MarkClosed() => _closed = true;
 

@@ -64,10 +64,12 @@ internal sealed class PendingHandshakes : IDisposable
                 return false;
             }
 
+            Invariant.Holds(link.Handshake is null && link.HandshakePlaces is null);
             MakeRoom(_strangers, evicted);
             _strangers.Add(link);
             link.HandshakeSince = _time.GetTimestamp();
             link.Handshake = _silent.AddLast(link);
+            Invariant.Holds(_silent.Count + _speaking.Count == _strangers.Count + _proven.Count);
             SetTimer();
         }
 
@@ -101,6 +103,7 @@ internal sealed class PendingHandshakes : IDisposable
             _strangers.Remove(link);
             MakeRoom(_proven, evicted);
             _proven.Add(link);
+            Invariant.Holds(_silent.Count + _speaking.Count == _strangers.Count + _proven.Count);
         }
 
         Abort(evicted, DisconnectReason.TooManyHandshakes);
@@ -112,6 +115,7 @@ internal sealed class PendingHandshakes : IDisposable
         lock (_gate)
         {
             Remove(link);
+            Invariant.Holds(_silent.Count + _speaking.Count == _strangers.Count + _proven.Count);
         }
     }
 
@@ -151,11 +155,13 @@ internal sealed class PendingHandshakes : IDisposable
 
     private void BeginToSpeak(Link link)
     {
+        Invariant.Held(_gate);
         if (link.Handshake is { } place && place.List == _silent)
         {
             _silent.Remove(place);
             link.HandshakeSince = _time.GetTimestamp();
             _speaking.AddLast(place);
+            Invariant.Holds(place.Previous is null || place.Previous.Value.HandshakeSince <= link.HandshakeSince);
         }
     }
 
@@ -175,6 +181,7 @@ internal sealed class PendingHandshakes : IDisposable
                 Evict(speaking.Value, expired);
             }
 
+            Invariant.Holds(_silent.Count + _speaking.Count == _strangers.Count + _proven.Count);
             SetTimer();
         }
 
@@ -188,6 +195,7 @@ internal sealed class PendingHandshakes : IDisposable
     /// </summary>
     private void SetTimer()
     {
+        Invariant.Held(_gate);
         if (_isTimerSet || (_silent.First ?? _speaking.First) is null)
         {
             return;
@@ -234,6 +242,7 @@ internal sealed class HandshakePlaces(int limit, RandomBytes random)
 
     public void Add(Link link)
     {
+        Invariant.Holds(link.HandshakePlaces is null && _links.Count < limit);
         (link.HandshakePlaces, link.HandshakeIndex) = (this, _links.Count);
         _links.Add(link);
         var address = AddressOf(link);
@@ -242,6 +251,7 @@ internal sealed class HandshakePlaces(int limit, RandomBytes random)
 
     public void Remove(Link link)
     {
+        Invariant.Holds(link.HandshakePlaces == this && _links[link.HandshakeIndex] == link);
         var last = _links[^1];
         _links[link.HandshakeIndex] = last;
         last.HandshakeIndex = link.HandshakeIndex;
@@ -252,11 +262,14 @@ internal sealed class HandshakePlaces(int limit, RandomBytes random)
         {
             _ofAddress.Remove(address);
         }
+
+        Invariant.Holds(_ofAddress.Count <= _links.Count);
     }
 
     /// <summary>The handshake that is to give its place; there must be one.</summary>
     public Link Pick()
     {
+        Invariant.Holds(_links.Count > 0);
         random(_drawn);
         for (var draw = 0; draw < Draws; draw++)
         {

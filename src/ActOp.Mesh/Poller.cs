@@ -129,14 +129,21 @@ public sealed class Poller
         Wake();
     }
 
-    /// <summary>Called by a link with the number of bytes that it has read. Under the gate.</summary>
-    internal void CountRead(int bytes) => _mayRead -= bytes;
+    /// <summary>Called by a link with the number of bytes that it has read.</summary>
+    internal void CountRead(int bytes)
+    {
+        Invariant.Held(_gate);
+        if (Invariant.AreChecked)
+            Invariant.Holds(bytes > 0);
+        _mayRead -= bytes;
+    }
 
     /// <summary>
     /// Begins to read a link whose Poller is this; does nothing if it was moved to another poller meanwhile. Posted work.
     /// </summary>
     internal void Attach(Link link)
     {
+        Invariant.Held(_gate);
         if (link.Poller != this || link.Phase == LinkPhase.Closed)
         {
             return;
@@ -183,15 +190,19 @@ public sealed class Poller
 
     internal void CloseAborted(Link link)
     {
+        Invariant.Held(_gate);
         if (link.Poller == this)
         {
             CloseNow(link, link.AbortReason);
         }
     }
 
-    /// <summary>Closes a link of this poller. Under the gate.</summary>
+    /// <summary>Closes a link of this poller.</summary>
     internal void CloseNow(Link link, DisconnectReason reason)
     {
+        Invariant.Held(_gate);
+        if (Invariant.AreChecked)
+            Invariant.Holds(link.Poller == this);
         if (link.Phase != LinkPhase.Closed)
         {
             Detach(link);
@@ -231,6 +242,9 @@ public sealed class Poller
     /// </summary>
     private int Handle(int count)
     {
+        Invariant.Held(_gate);
+        if (Invariant.AreChecked)
+            Invariant.Holds(count <= _reports.Length);
         for (var i = 0; i < count; i++)
         {
             var (stream, kinds) = _reports[i];
@@ -296,6 +310,7 @@ public sealed class Poller
 
     private void MarkUnread(Link link)
     {
+        Invariant.Held(_gate);
         if (!link.IsUnread && link.Poller == this && link.IsRegistered)
         {
             link.IsUnread = true;
@@ -305,6 +320,9 @@ public sealed class Poller
 
     private void Detach(Link link)
     {
+        Invariant.Held(_gate);
+        if (Invariant.AreChecked)
+            Invariant.Holds(link.Poller == this);
         link.IsUnread = false;
         if (link.IsRegistered)
         {
@@ -315,6 +333,9 @@ public sealed class Poller
 
     private int RunPosted()
     {
+        Invariant.Held(_gate);
+        if (Invariant.AreChecked)
+            Invariant.Holds(_running.Count == 0);
         lock (_postGate)
         {
             (_posted, _running) = (_running, _posted);
@@ -344,6 +365,7 @@ public sealed class Poller
 
     private void Failed(Exception exception, Link? link)
     {
+        Invariant.Held(_gate);
         _node.Log.WorkFailed(exception);
         if (link is null || link.Poller != this || link.Phase == LinkPhase.Closed)
         {

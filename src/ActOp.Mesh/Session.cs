@@ -96,10 +96,15 @@ internal sealed class Session
         _links[slot] = link;
         link.Join(this, channel, index);
         JoinedCount++;
+        Invariant.Holds(JoinedCount <= _links.Length && _closed < JoinedCount);
         return true;
     }
 
-    public void CountClosed() => _closed++;
+    public void CountClosed()
+    {
+        Invariant.Holds(_closed < JoinedCount);
+        _closed++;
+    }
 
     /// <summary>Checks for bytes from the other end, once in each period; returns for how many periods there were none.</summary>
     public int SilentPeriods()
@@ -214,6 +219,7 @@ internal sealed class Sessions : IDisposable
         }
 
         session.Deadline?.Dispose();
+        Invariant.Holds(session.Peer == peer && session.Asked is null && !session.IsOver);
         peer.Arriving = null;
         peer.Dial = peer.Dial == session ? null : peer.Dial;
         peer.Current = session;
@@ -257,6 +263,7 @@ internal sealed class Sessions : IDisposable
     /// <summary>All links of a session are closed.</summary>
     public void Over(Session session)
     {
+        Invariant.Holds(session.IsOver);
         var peer = session.Peer;
         session.Deadline?.Dispose();
         if (session.Asked is { } asked)
@@ -458,6 +465,7 @@ internal sealed class Dials(
 
     private void Dial(Peer peer)
     {
+        Invariant.Holds(peer.Current is null && peer.Arriving is null && peer.Dial is null);
         _lastSession++;
         var session = new Session(peer, _lastSession, dialled: true, options.LinksPerPeer);
         peer.Dial = session;

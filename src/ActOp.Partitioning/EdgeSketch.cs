@@ -89,7 +89,12 @@ public sealed class EdgeSketch<TVertex>
         where TSink : IEdgeSink<TVertex>, allows ref struct
     {
         for (var i = 0; i < _count; i++)
+        {
+            if (Invariant.AreChecked)
+                Invariant.Holds(_errors[i] <= _messages[i] && _bytes[i] >= 0);
             sink.Receive(_others[i], _messages[i], _errors[i], _bytes[i]);
+        }
+
         Clear();
     }
 
@@ -128,6 +133,8 @@ public sealed class EdgeSketch<TVertex>
             slot = Smallest();
         }
 
+        if (Invariant.AreChecked)
+            Invariant.Holds(slot < _count && _messages[slot] >= 0);
         _errors[slot] = _messages[slot];
         _hashes[slot] = hash;
         _others[slot] = other;

@@ -56,8 +56,10 @@ internal sealed class EdgeStore<TVertex>
 
     internal void AddWeight(int edge, double weight)
     {
+        Invariant.Holds(weight >= 0 && _heap[_position[edge]] == edge);
         _weight[edge] += weight;
         SiftDown(_position[edge]);
+        Invariant.Holds(_position[edge] == 0 || _weight[_heap[(_position[edge] - 1) >> 2]] <= _weight[edge]);
     }
 
     /// <summary>Multiplies all weights and errors. The order of the heap stays.</summary>
@@ -90,6 +92,9 @@ internal sealed class EdgeStore<TVertex>
     /// <summary>Adds an edge that is not in the store, with this weight and error. The store must not be full.</summary>
     internal int Insert(int a, int b, double inherited)
     {
+        Invariant.Holds(Count < _capacity && a != b);
+        if (Invariant.AreChecked)
+            Invariant.Holds(Find(a, b) < 0);
         if (_free < 0 && _used == _weight.Length)
             Grow();
         var edge = _free;
@@ -105,12 +110,14 @@ internal sealed class EdgeStore<TVertex>
         _heap[Count] = edge;
         _position[edge] = Count++;
         SiftUp(_position[edge]);
+        Invariant.Holds(Count <= _used && _heap[_position[edge]] == edge);
         return edge;
     }
 
     /// <summary>Removes an edge, and each end that has no other edge.</summary>
     internal void Remove(int edge)
     {
+        Invariant.Holds(Count > 0 && _position[edge] < Count && _heap[_position[edge]] == edge);
         RemoveBucket(edge);
         Unlink(2 * edge);
         Unlink((2 * edge) + 1);
@@ -138,6 +145,7 @@ internal sealed class EdgeStore<TVertex>
     private void Link(int half, int vertex)
     {
         var head = _vertices.HeadOf(vertex);
+        Invariant.Holds(head < 0 || (_previous[head] == -1 && _end[head] == vertex));
         _end[half] = vertex;
         _next[half] = head;
         _previous[half] = -1;
@@ -149,6 +157,8 @@ internal sealed class EdgeStore<TVertex>
     private void Unlink(int half)
     {
         int vertex = _end[half], next = _next[half], previous = _previous[half];
+        Invariant.Holds(previous >= 0 ? _next[previous] == half : _vertices.HeadOf(vertex) == half);
+        Invariant.Holds(next < 0 || _previous[next] == half);
         if (next >= 0)
             _previous[next] = previous;
         if (previous >= 0)
@@ -200,6 +210,7 @@ internal sealed class EdgeStore<TVertex>
             index = parent;
         }
 
+        Invariant.Holds((index << 2) + 1 >= Count || _weight[_heap[(index << 2) + 1]] >= weight);
         Put(index, edge);
     }
 
@@ -216,6 +227,7 @@ internal sealed class EdgeStore<TVertex>
             index = child;
         }
 
+        Invariant.Holds(index < Count);
         Put(index, edge);
     }
 
@@ -240,6 +252,7 @@ internal sealed class EdgeStore<TVertex>
 
     private void Grow()
     {
+        Invariant.Holds(_weight.Length < _capacity && Count == _weight.Length);
         var size = Math.Min(_capacity, Math.Max(64, _weight.Length * 2));
         Array.Resize(ref _weight, size);
         Array.Resize(ref _error, size);

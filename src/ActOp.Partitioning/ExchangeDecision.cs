@@ -110,6 +110,7 @@ public sealed class ExchangeDecision<TVertex>(
     private ExchangePlan<TVertex>? Read(ExchangeOffer<TVertex> offer, CandidateSet<TVertex> own, SiloLoad load, double gain)
     {
         var sides = _exchange.Sides;
+        Invariant.Holds(sides.Length == _problem.Count && _offered.Count <= sides.Length);
         List<TVertex> accepted = [];
         List<int> given = [];
         double change = 0;

@@ -50,6 +50,7 @@ internal sealed class ExchangeProblem
     /// <summary>Adds an edge between two candidates; of several reports of one edge the heaviest counts.</summary>
     public void AddPair(int a, int b, double weight)
     {
+        Invariant.Holds((uint)a < (uint)Count && (uint)b < (uint)Count);
         if (a != b && weight > 0)
             _pairs.Add((((ulong)Math.Min(a, b) << 32) | (uint)Math.Max(a, b), weight));
     }
@@ -73,6 +74,7 @@ internal sealed class ExchangeProblem
             Starts[i + 1] += Starts[i];
         Others = new int[2 * unique];
         Weights = new double[2 * unique];
+        Invariant.Holds(Starts[Count] == 2 * unique);
         var at = Starts.AsSpan(0, Count).ToArray();
         for (var i = 0; i < unique; i++)
         {

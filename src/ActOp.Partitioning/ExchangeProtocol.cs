@@ -157,6 +157,7 @@ public sealed class ExchangeProtocol<TVertex>
         _answered.Expire(now);
         if (_pending is not { } offer || now < _pendingUntil)
             return default;
+        Invariant.Holds(_attempts >= 1 && _attempts <= _options.OfferAttempts);
         if (_attempts < _options.OfferAttempts)
         {
             _attempts++;
@@ -198,11 +199,13 @@ public sealed class ExchangeProtocol<TVertex>
 
     private ExchangeStep<TVertex> OfferToNext(TimeSpan now, SiloLoad load)
     {
+        Invariant.Holds(_pending is null);
         while (_partners.TryDequeue(out var partner))
         {
             var candidates = _selection.Select(partner, Projected(load).Current > load.Upper ? int.MaxValue : 0);
             if (candidates.Count == 0)
                 continue;
+            Invariant.Holds(partner != _table.Self);
             ExchangeId id = new(_origin, _epoch, ++_sequence);
             _pending = new(id, _table.Self, partner, Projected(load), candidates, _lastAnswered.GetValueOrDefault(partner));
             _pendingUntil = now + _options.OfferTimeout;
@@ -231,6 +234,7 @@ public sealed class ExchangeProtocol<TVertex>
 
     private ExchangePlan<TVertex>? Decide(ExchangeOffer<TVertex> offer, SiloLoad load)
     {
+        Invariant.Holds(!_deciding && _pending is null);
         _deciding = true;
         try
         {
@@ -254,6 +258,7 @@ public sealed class ExchangeProtocol<TVertex>
         if (!TryResolve(vertex, moved: true, out report, out partner, out var promise))
             return false;
         var epoch = promise.Source.Epochs[promise.Index] + 1;
+        Invariant.Holds(partner != _table.Self);
         promise.Departed[vertex] = (partner, epoch);
         _table.Locate(vertex, partner, epoch);
         return true;

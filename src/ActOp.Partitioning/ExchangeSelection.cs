@@ -68,6 +68,7 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
             sum += _score[vertex];
             Flip(vertex);
             _picks.Add(vertex);
+            Invariant.Holds(_heaps[0].Count + _heaps[1].Count + _picks.Count == _problem.Count);
             var violation = Violation(_left, _right);
             if (violation < bestViolation - Epsilon || (violation <= bestViolation + Epsilon && sum > best + Epsilon))
             {
@@ -120,6 +121,7 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
     {
         var heap = _heaps[side];
         vertex = -1;
+        Invariant.Holds(_aside.Count == 0);
         var refused = double.PositiveInfinity;
         while (heap.Count > 0)
         {
@@ -156,6 +158,7 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
     private void Flip(int vertex)
     {
         var from = _side[vertex];
+        Invariant.Holds(from is 0 or 1);
         var load = from == 0 ? -_problem.Load[vertex] : _problem.Load[vertex];
         _left += load;
         _right -= load;
@@ -224,6 +227,7 @@ internal sealed class IndexedMaxHeap
 
     public void Add(int item, double key)
     {
+        Invariant.Holds(_position[item] < 0);
         _keys[item] = key;
         _position[item] = Count;
         _items[Count++] = item;
@@ -232,6 +236,7 @@ internal sealed class IndexedMaxHeap
 
     public void Change(int item, double key)
     {
+        Invariant.Holds(_position[item] >= 0 && _items[_position[item]] == item);
         var old = _keys[item];
         _keys[item] = key;
         if (key > old)
@@ -249,6 +254,7 @@ internal sealed class IndexedMaxHeap
 
     public void Remove(int item)
     {
+        Invariant.Holds(_position[item] >= 0 && _items[_position[item]] == item);
         var hole = _position[item];
         _position[item] = -1;
         var last = _items[--Count];
@@ -274,6 +280,7 @@ internal sealed class IndexedMaxHeap
             index = parent;
         }
 
+        Invariant.Holds((2 * index) + 1 >= Count || !Before(_items[(2 * index) + 1], item));
         Put(index, item);
     }
 
@@ -289,6 +296,7 @@ internal sealed class IndexedMaxHeap
             Put(index, _items[child]);
         }
 
+        Invariant.Holds(index < Count);
         Put(index, item);
     }
 

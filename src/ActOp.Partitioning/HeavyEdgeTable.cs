@@ -248,6 +248,7 @@ public sealed class HeavyEdgeTable<TVertex>
         if (edge < 0 && _edges.Count == _capacity)
         {
             // Evict before interning: the eviction may free the number of a vertex of the new edge.
+            Invariant.Holds(_edges.WeightOf(_edges.Lightest) >= _floor);
             inherited = _floor = _edges.WeightOf(_edges.Lightest);
             _edges.Remove(_edges.Lightest);
         }
@@ -261,6 +262,9 @@ public sealed class HeavyEdgeTable<TVertex>
             edge = _edges.Insert(a, b, inherited);
         }
 
+        if (Invariant.AreChecked)
+            Invariant.Holds(_vertices.SiloOf(a) == _self || _vertices.SiloOf(b) == _self);
+        Invariant.Holds(_edges.Count <= _capacity);
         var share = halveIfLocal && _vertices.SiloOf(a) == _self && _vertices.SiloOf(b) == _self ? 0.5 : 1;
         _edges.AddWeight(edge, share * weight / _scale);
     }
@@ -305,6 +309,7 @@ public sealed class HeavyEdgeTable<TVertex>
         var other = _edges.OtherEnd(half);
         var edge = half >> 1;
         var (weight, error) = (_edges.WeightOf(edge) * _scale, _edges.ErrorOf(edge) * _scale);
+        Invariant.Holds(weight >= error && error >= 0);
         return new(_vertices.KeyOf(other), _vertices.SiloOf(other), _vertices.EpochOf(other), weight, error);
     }
 

@@ -96,6 +96,8 @@ internal sealed class Promises<TVertex>
     {
         foreach (var vertex in _expired)
         {
+            if (Invariant.AreChecked)
+                Invariant.Holds(promises.ContainsKey(vertex));
             promises.Remove(vertex, out var promise);
             Balance += sign * promise.Load;
         }

@@ -106,6 +106,7 @@ internal sealed class VertexSet<TVertex>
         _heads[id] = -1;
         Count++;
         Insert(id);
+        Invariant.Holds(Count <= _used && Count * 2 <= _buckets.Length);
         return id;
     }
 
@@ -120,6 +121,7 @@ internal sealed class VertexSet<TVertex>
 
     public void Remove(int id)
     {
+        Invariant.Holds(Count > 0 && id < _used);
         var mask = _buckets.Length - 1;
         var hole = Home(_hashes[id], mask);
         while (_buckets[hole] != id)
@@ -157,6 +159,7 @@ internal sealed class VertexSet<TVertex>
         if (_free >= 0)
         {
             var id = _free;
+            Invariant.Holds(_heads[id] < 0 && id < _used);
             _free = ~(_heads[id] + 1);
             return id;
         }

@@ -123,6 +123,7 @@ internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, L
             return null;
         due = next;
         var record = _queue.Dequeue().Record;
+        Invariant.Holds(record.Place != 0);
         Place(record, DueAfter(record.Entry, now));
         return record;
     }
@@ -132,9 +133,11 @@ internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, L
         record.Place = ++_lastPlace;
         record.Due = due;
         _queue.Enqueue((record, record.Place), due);
+        Invariant.Holds(_queue.Count >= _records.Count);
         if (_queue.Count <= (2 * _records.Count) + FewPlaces)
             return;
         var valid = _queue.UnorderedItems.Where(static item => item.Element.Record.Place == item.Element.Place).ToArray();
+        Invariant.Holds(valid.Length == _records.Count);
         _queue.Clear();
         _queue.EnqueueRange(valid);
     }

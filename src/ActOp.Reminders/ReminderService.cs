@@ -233,6 +233,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
 
     private void SendDue()
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(ReferenceEquals(CallHost.Current, Host));
         var now = Now;
         for (var sent = 0; sent < TicksPerTurn && _schedule.TakeDue(now, out var due) is { } record; sent++)
         {
@@ -296,6 +298,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         }
         finally
         {
+            if (Invariant.AreChecked)
+                Invariant.Holds(_running.Contains((entry.GrainId, entry.ReminderName)));
             _running.Remove((entry.GrainId, entry.ReminderName));
         }
     }
@@ -364,6 +368,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     private async Task<bool> TryReadAsync(TimeSpan pause)
     {
         var (began, slots) = (Now, _slots.Readable());
+        Invariant.Holds(!_isReading && _touched.Count == 0);
         var read = ++_reads;
         _isReading = true;
         try

@@ -129,6 +129,9 @@ internal sealed class ReminderSlots(SiloAddress self)
 
     private void Gain(int slot, SiloAddress? before, View view, long now)
     {
+        Invariant.Holds(_states[slot] == State.Awaiting || _from[slot] is null);
+        if (Invariant.AreChecked)
+            Invariant.Holds(_states[slot] == State.None || !_early.ContainsKey(slot));
         if (_states[slot] == State.None)
         {
             _since[slot] = now;
@@ -159,6 +162,7 @@ internal sealed class ReminderSlots(SiloAddress self)
 
     private void Load(int slot, long since)
     {
+        Invariant.Holds(_states[slot] is State.None or State.Awaiting);
         _since[slot] = since;
         _from[slot] = null;
         _states[slot] = State.Loading;

@@ -33,6 +33,8 @@ internal sealed class BorrowedWorkers(Stage stage, Roster roster)
     {
         if (roster.Idle == 0 || Worker.Current is not null || _backoff.IsOn || roster.TryTakeToBorrow() is not { } worker)
             return null;
+        if (Invariant.AreChecked)
+            Invariant.Holds(worker.State == WorkerState.Running && worker.Stage == stage);
         worker.Enter();
         StageMonitor.Shared.Arm();
         return worker;
@@ -41,6 +43,8 @@ internal sealed class BorrowedWorkers(Stage stage, Roster roster)
     /// <summary>Runs what was posted since <see cref="TryBorrow"/>, on the same thread, and returns the worker.</summary>
     internal void Return(Worker worker)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(Worker.Current == worker && worker.State == WorkerState.Running);
         var start = Stopwatch.GetTimestamp();
         var isDone = worker.RunBorrowed(Tuning.BorrowedRun, LongRun / 2, out var items);
         Interlocked.Add(ref _borrowed, items);

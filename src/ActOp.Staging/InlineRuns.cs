@@ -58,6 +58,7 @@ internal sealed class InlineRuns(Stage stage, Roster roster, BorrowedWorkers wor
         Volatile.Write(ref _leftToPending, 0);
         if (!stage.HasShared)
             return;
+        Invariant.Holds(_pending >= 0);
         _backoff.Shorten();
         using var run = stage.Borrow();
         if (!run.IsHeld && roster.MayWake)

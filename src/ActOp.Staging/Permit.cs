@@ -25,6 +25,8 @@ internal sealed class Permit
     {
         lock (_gate)
         {
+            // Two threads would wait for one permit.
+            Invariant.Holds(!_isAwaited);
             _isAwaited = true;
             while (!_isGiven)
                 Monitor.Wait(_gate);

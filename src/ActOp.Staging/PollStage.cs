@@ -138,6 +138,8 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
 
             while (_threads.Count < threads)
                 _threads.Add(Start(_threads.Count));
+            if (Invariant.AreChecked)
+                Invariant.Holds(_threads.Count == threads);
             if (!_isSampled && Driver is null)
                 StageMonitor.Shared.Add(this);
             _isSampled = true;
@@ -150,6 +152,8 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         lock (_gate)
         {
             SetThreads(0);
+            if (Invariant.AreChecked)
+                Invariant.Holds(_threads.Count == 0);
             _isDisposed = true;
         }
 
@@ -217,12 +221,18 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
 
     private void AddTotals(PollThread ended)
     {
+        Invariant.Held(_gate);
+        if (Invariant.AreChecked)
+            Invariant.Holds(ended.IsDetached);
         _executedByEnded += Interlocked.Read(ref ended.Items);
         _busyOfEnded += ended.Meter.Total;
     }
 
     private PollThread Start(int index)
     {
+        Invariant.Held(_gate);
+        if (Invariant.AreChecked)
+            Invariant.Holds(!_isDisposed && index <= _threads.Count);
         var thread = new PollThread(name);
         if (Driver is { } driver)
             driver.Begin(this, index);
@@ -242,6 +252,8 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     {
         if (!thread.TryBeginStep())
             return false;
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_thread is null && thread.Borrowed is null);
         t_thread = thread;
         var continues = true;
         try
@@ -253,6 +265,8 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             onError(exception);
         }
 
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_thread == thread);
         thread.EndStep();
         t_thread = null;
         if (thread.Borrowed is { } worker)
@@ -307,6 +321,9 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
 
         internal void EndStep()
         {
+            Invariant.Held(_stepping);
+            if (Invariant.AreChecked)
+                Invariant.Holds(Items >= _itemsMeasured);
             Meter.End((int)(Items - _itemsMeasured));
             _itemsMeasured = Items;
             _steps++;
@@ -337,6 +354,8 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         {
             if (!_stepping.TryEnter())
                 return false;
+            if (Invariant.AreChecked)
+                Invariant.Holds(_steps >= _sampledSteps && microseconds >= 0);
             isOutsideStep = true;
             _heldMicroseconds = _steps == _sampledSteps ? _heldMicroseconds + microseconds : 0;
             _sampledSteps = _steps;

@@ -86,6 +86,8 @@ internal sealed class Roster
 
     internal void BeginSearch(Worker worker)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(!worker.IsSearching);
         worker.IsSearching = true;
         Interlocked.Add(ref _state, OneSearching);
     }
@@ -93,6 +95,8 @@ internal sealed class Roster
     /// <summary>The caller must look at the queues afterwards (see the remarks of the type).</summary>
     internal void EndSearch(Worker worker)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(worker.IsSearching);
         worker.IsSearching = false;
         Interlocked.Add(ref _state, -OneSearching);
     }
@@ -105,12 +109,16 @@ internal sealed class Roster
     {
         using (_gate.EnterScope())
         {
+            if (Invariant.AreChecked)
+                Invariant.Holds(worker.State == WorkerState.Running);
             if (_isStopping || worker.IsRetired)
                 return false;
             worker.State = WorkerState.Idle;
             _idle.Add(worker);
             Interlocked.Add(ref _state, worker.IsSearching ? OneIdle - OneSearching : OneIdle);
             worker.IsSearching = false;
+            if (Invariant.AreChecked)
+                Invariant.Holds(_state / OneIdle == _idle.Count);
             return true;
         }
     }
@@ -127,6 +135,12 @@ internal sealed class Roster
                 return false;
             _idle.Remove(worker);
             Run(worker, searching: true);
+            if (Invariant.AreChecked)
+            {
+                Invariant.Holds(worker.IsSearching && _state / OneIdle == _idle.Count);
+                Invariant.Holds(!_idle.Contains(worker));
+            }
+
             return true;
         }
     }
@@ -140,6 +154,8 @@ internal sealed class Roster
         {
             if (_isStopping || !worker.IsRetired)
                 return false;
+            if (Invariant.AreChecked)
+                Invariant.Holds(worker.State == WorkerState.Running && !worker.IsSearching);
             worker.State = WorkerState.Retired;
             return true;
         }
@@ -179,6 +195,11 @@ internal sealed class Roster
                 started.Add(create(index));
             _alive += started.Count;
             Volatile.Write(ref _workers, [.. _workers, .. started]);
+            if (Invariant.AreChecked)
+            {
+                Invariant.Holds(_alive == _workers.Length && _workers.Length >= threads);
+                Invariant.Holds(_state / OneIdle == _idle.Count && _idle.Count <= threads);
+            }
         }
 
         return resumed;
@@ -204,6 +225,8 @@ internal sealed class Roster
                 parked.Add(worker);
             }
 
+            if (Invariant.AreChecked)
+                Invariant.Holds(_state < OneIdle);
             if (_alive == 0)
                 _ended();
         }
@@ -216,6 +239,8 @@ internal sealed class Roster
     {
         using (_gate.EnterScope())
         {
+            if (Invariant.AreChecked)
+                Invariant.Holds(_isStopping && _alive > 0);
             if (--_alive == 0)
                 _ended();
         }
@@ -224,6 +249,7 @@ internal sealed class Roster
     /// <summary>Takes the worker that became idle last; its data may still be in a cache.</summary>
     private Worker TakeLast(bool searching)
     {
+        Invariant.Held(_gate);
         var worker = _idle[^1];
         _idle.RemoveAt(_idle.Count - 1);
         Run(worker, searching);
@@ -232,6 +258,13 @@ internal sealed class Roster
 
     private void Run(Worker worker, bool searching)
     {
+        Invariant.Held(_gate);
+        if (Invariant.AreChecked)
+        {
+            Invariant.Holds(worker.State == WorkerState.Idle && !worker.IsSearching);
+            Invariant.Holds(worker.Index < _threads);
+        }
+
         worker.State = WorkerState.Running;
         worker.IsSearching = searching;
         Interlocked.Add(ref _state, searching ? OneSearching - OneIdle : -OneIdle);

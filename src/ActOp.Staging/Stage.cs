@@ -227,6 +227,8 @@ public sealed class Stage : IDisposable, ISampled
         _driven!.Enter();
         RunPooled(item);
         Pause();
+        if (Invariant.AreChecked)
+            Invariant.Holds(Worker.Current == _driven);
         _driven.Leave();
     }
 
@@ -282,12 +284,15 @@ public sealed class Stage : IDisposable, ISampled
     /// </summary>
     internal bool WaitForWork(Worker worker)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(worker.Stage == this && Worker.Current == worker);
         worker.Queue.ClearTaken();
         if (_roster.IsStopping)
         {
             if (worker.IsSearching)
                 _roster.EndSearch(worker);
-            if (HasWork())
+            // Also what only the owner takes: it may have been retired when the stage stopped.
+            if (HasWork() || worker.HasWaiting)
                 return true;
             _roster.End();
             return false;

@@ -82,7 +82,12 @@ internal sealed class StageMonitor
     internal void Add(ISampled stage)
     {
         lock (_gate)
+        {
+            if (Invariant.AreChecked)
+                Invariant.Holds(!_stages.Contains(stage));
             Volatile.Write(ref _stages, [.. _stages, stage]);
+        }
+
         Arm();
     }
 

@@ -89,6 +89,7 @@ public sealed class TimerThread : TimeProvider
             if (every >= AlignmentMilliseconds)
                 timer.Due = (timer.Due + AlignmentMilliseconds - 1) / AlignmentMilliseconds * AlignmentMilliseconds;
             _waiting.Add(timer);
+            Invariant.Holds(timer.Place >= 0 && timer.Place < _waiting.Count);
             if (timer.Place == 0)
                 Wake();
             return true;
@@ -101,6 +102,7 @@ public sealed class TimerThread : TimeProvider
         {
             if (timer.Place != TimerHeap.Nowhere)
                 _waiting.Remove(timer);
+            Invariant.Holds(timer.Place == TimerHeap.Nowhere);
             timer.Callback = null;
             timer.State = null;
         }
@@ -115,6 +117,7 @@ public sealed class TimerThread : TimeProvider
 
     private void Wake()
     {
+        Invariant.Entered(_gate);
         if (_started)
         {
             Monitor.Pulse(_gate);
@@ -147,6 +150,8 @@ public sealed class TimerThread : TimeProvider
             if (_waiting.Count == 0 || _waiting.Top.Due > Now)
                 return;
             var timer = _waiting.Top;
+            // A timer that is disposed has left the heap.
+            Invariant.Holds(timer.Callback is not null && timer.Place == 0);
             callback = timer.Callback!;
             state = timer.State;
             _waiting.Remove(timer);
@@ -176,7 +181,11 @@ public sealed class TimerThread : TimeProvider
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private int LeftOfTop() => (int)Math.Clamp(_waiting.Top.Due - Now, 0, int.MaxValue);
+    private int LeftOfTop()
+    {
+        Invariant.Entered(_gate);
+        return (int)Math.Clamp(_waiting.Top.Due - Now, 0, int.MaxValue);
+    }
 }
 
 /// <summary>A timer of a <see cref="TimerThread"/>; all fields are guarded by its gate.</summary>
@@ -223,6 +232,7 @@ internal sealed class TimerHeap
 
     internal void Add(ThreadTimer timer)
     {
+        Invariant.Holds(timer.Place == Nowhere);
         if (Count == _timers.Length)
             Array.Resize(ref _timers, 2 * Count);
         Up(Count++, timer);
@@ -230,6 +240,7 @@ internal sealed class TimerHeap
 
     internal void Remove(ThreadTimer timer)
     {
+        Invariant.Holds(timer.Place >= 0 && timer.Place < Count && ReferenceEquals(_timers[timer.Place], timer));
         var hole = timer.Place;
         timer.Place = Nowhere;
         var last = _timers[--Count];
@@ -258,6 +269,7 @@ internal sealed class TimerHeap
             Put(place, _timers[child]);
         }
 
+        Invariant.Holds(place < Count && (place == 0 || _timers[(place - 1) / 2].Due <= timer.Due));
         Put(place, timer);
     }
 

@@ -108,7 +108,8 @@ internal sealed class Worker
     /// <summary>The mean run time of the last few hundred items. Belongs to the owner.</summary>
     internal double ItemMicroseconds => _itemMicroseconds;
 
-    private bool HasWaiting => Queue.Count > 0 || Volatile.Read(ref _lifoSlot) is not null;
+    /// <summary>Items wait in the queue, or in the place of the next item, which thieves take only from a worker that is held.</summary>
+    internal bool HasWaiting => Queue.Count > 0 || Volatile.Read(ref _lifoSlot) is not null;
 
     /// <summary>
     /// Monitor only, for a worker that runs. Returns how many samples in a row have seen the same item. <paramref name="waits"/> tells
@@ -156,6 +157,8 @@ internal sealed class Worker
     /// <summary>Owner only: posts an item.</summary>
     internal void PostLocal(IStageItem item)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_current == this);
         if (IsHeld)
         {
             _stage.PostShared(item);
@@ -183,6 +186,8 @@ internal sealed class Worker
     /// <summary>Own thread only, after the roster has made the worker idle or retired: waits for <see cref="Unpark"/>.</summary>
     internal void Park()
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_current == this && _batchCount == 0);
         Leave();
         _permit.Take();
         Enter();
@@ -201,6 +206,8 @@ internal sealed class Worker
     /// </summary>
     internal bool RunBorrowed(int most, long ticks, out int items)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_current == this && !IsSearching && _batchCount == 0);
         BeginBatch();
         var end = _batchStart + ticks;
         for (items = 0; items < most && _batchStart < end; items++)
@@ -218,6 +225,8 @@ internal sealed class Worker
     /// <summary>A retiring worker moves its items to the shared queue.</summary>
     internal void MoveToShared()
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_current == this);
         while (Steal(all: true) is { } item)
             _stage.PostShared(item);
         Queue.ClearTaken();
@@ -252,13 +261,19 @@ internal sealed class Worker
             BeginBatch();
         }
 
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_current == this && !HasWaiting);
         Leave();
     }
 
     private void RunItem(IStageItem item)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_current == this && _steps % 2 == 0);
         Volatile.Write(ref _steps, _steps + 1);
         _stage.Run(item);
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_current == this && _steps % 2 == 1);
         Volatile.Write(ref _steps, _steps + 1);
         _tick++;
         if (++_batchCount < Volatile.Read(ref _pauseInterval))
@@ -344,6 +359,8 @@ internal sealed class Worker
             Volatile.Write(ref _pauseInterval, Math.Clamp((int)(PauseMicroseconds / _itemMicroseconds), 1, BatchItems));
         }
 
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_current == this);
         _stage.Pause();
         Meter.End(items);
     }
@@ -374,6 +391,8 @@ internal sealed class RunQueue
     /// <summary>Owner only. False when the queue is full.</summary>
     internal bool TryPush(IStageItem item)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(_head <= _tail && _tail - _head <= Capacity);
         var tail = _tail;
         if (tail - Volatile.Read(ref _head) >= Capacity)
             return false;
@@ -399,6 +418,8 @@ internal sealed class RunQueue
     /// <summary>Owner only, before it parks: clears the slots of items that were taken, so that they can be collected.</summary>
     internal void ClearTaken()
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(_cleared <= _tail && _head <= _tail);
         var head = Volatile.Read(ref _head);
         for (var slot = Math.Max(_cleared, head - Capacity); slot < head; slot++)
         {

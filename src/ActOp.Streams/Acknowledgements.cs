@@ -28,6 +28,7 @@ internal sealed class Acknowledgements(Func<IList<IBatchContainer>?> purge, Func
         _isUnderWay = true;
         try
         {
+            Invariant.Holds(_refusals < MostRefusals);
             while (Left() is { } batches)
             {
                 await tell(batches);

@@ -100,6 +100,7 @@ internal sealed class AgentSubscription : IDisposable
 
     private async Task RunAsync()
     {
+        Invariant.Holds(_isRunning && _pending.Count == 0);
         var hasDelivered = false;
         try
         {
@@ -257,6 +258,7 @@ internal sealed class AgentSubscription : IDisposable
             if (report.Restart is { } start)
             {
                 _restarts++;
+                Invariant.Holds(_restarts <= MostRestarts);
                 await RestartAsync(start);
                 return;
             }
@@ -266,6 +268,7 @@ internal sealed class AgentSubscription : IDisposable
                 (_agreedStart, _restarts) = (null, 0);
                 if (!report.HasNobody)
                     _agent.Reports.Delivered(_stream.Id, Entry, _consumer, _pending, report.Taken);
+                Invariant.Holds(report.Taken <= _pending.Count);
                 Passed(report.Taken);
                 (began, attempt) = (_agent.Parts.Now, 0);
             }

@@ -206,11 +206,13 @@ internal sealed class MemoryQueueGrain(TimeProvider time, StreamParts? parts = n
         data.SequenceNumber = _firstNumber + _count;
         data.EnqueueTimeUtc = time.GetUtcNow().UtcDateTime;
         _ring[(_head + _count++) & (_ring.Length - 1)] = data;
+        Invariant.Holds(_count <= _ring.Length && _head < _ring.Length);
         WakeReader();
     }
 
     private void Grow()
     {
+        Invariant.Holds(_count <= _ring.Length && (_ring.Length & (_ring.Length - 1)) == 0);
         var grown = new MemoryMessageData[2 * _ring.Length];
         for (var i = 0; i < _count; i++)
             grown[i] = _ring[(_head + i) & (_ring.Length - 1)];
@@ -219,6 +221,7 @@ internal sealed class MemoryQueueGrain(TimeProvider time, StreamParts? parts = n
 
     private MemoryMessageData[] Copy(int from, int most)
     {
+        Invariant.Holds(from >= 0);
         var available = Math.Max(0, _count - from);
         var copied = new MemoryMessageData[most < 0 ? available : Math.Min(most, available)];
         for (var i = 0; i < copied.Length; i++)
@@ -228,6 +231,7 @@ internal sealed class MemoryQueueGrain(TimeProvider time, StreamParts? parts = n
 
     private void Remove(int count)
     {
+        Invariant.Holds(count >= 0 && count <= _count);
         for (var i = 0; i < count; i++)
             _ring[(_head + i) & (_ring.Length - 1)] = default;
         _head = (_head + count) & (_ring.Length - 1);

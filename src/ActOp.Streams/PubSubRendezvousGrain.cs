@@ -180,6 +180,8 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
     private async Task ChangeAsync(Action<PubSubGrainState> change)
     {
         change(State);
+        if (Invariant.AreChecked)
+            Invariant.Holds(State.Consumers.DistinctBy(static one => one.Id).Count() == State.Consumers.Count);
         try
         {
             await _store.WriteAsync();

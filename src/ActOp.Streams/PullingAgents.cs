@@ -86,6 +86,8 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
         await _gate.WaitAsync(_setup.Parts.Background.Stopping).ConfigureAwait(false);
         try
         {
+            if (Invariant.AreChecked)
+                Invariant.Holds(_gate.CurrentCount == 0);
             var wanted = _isOpen ? await WantedAsync().ConfigureAwait(false) : [];
             QueueId[] before = [.. _agents.Keys];
             var surplus = _agents.Keys.Where(queue => !wanted.Contains(queue)).ToArray();
@@ -100,6 +102,7 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
                 agent.Start();
             }
 
+            Invariant.Holds(_agents.Count == wanted.Count);
             await Task.WhenAll(stopped).ConfigureAwait(false);
             if (surplus.Length + missing.Length > 0)
             {

@@ -360,6 +360,7 @@ internal sealed class StreamAgent : IStreamAgent
     /// <summary>Repeated until it is done: the loop that reads may wait for messages, and a full queue gets none.</summary>
     private async Task AcknowledgeSoonAsync()
     {
+        Invariant.Holds(_acknowledgesSoon);
         await PauseAsync(AcknowledgementDelay);
         _acknowledgesSoon = false;
         for (var failures = 0; !IsStopping; failures++)
@@ -445,6 +446,7 @@ internal sealed class StreamAgent : IStreamAgent
                         Add(stream, entry, stream.First);
                 }
 
+                Invariant.Holds(stream.Hold is not null);
                 _queueParts.Release(stream.Hold);
                 stream.Hold = null;
                 stream.Removed.Clear();
@@ -552,6 +554,8 @@ internal sealed class StreamAgent : IStreamAgent
     /// </summary>
     private async Task CloseAsync()
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(IsStopping);
         OnProgress();
         await Task.WhenAll(_running).WaitAsync(_abandoned.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing
             | ConfigureAwaitOptions.ContinueOnCapturedContext);

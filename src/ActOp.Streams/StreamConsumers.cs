@@ -167,6 +167,7 @@ internal sealed class StreamAttachment<T>(
             if (taken > 0 && parts.Now > end)
                 return new DeliveryReport(taken);
             var count = batchObserver is null ? 1 : Math.Min(batchSize, batches.Length - taken);
+            Invariant.Holds(count > 0);
             try
             {
                 if (IsDetached || (batchObserver is null && !await TookSinglesAsync(Bound(batches[taken]))))

@@ -53,6 +53,19 @@ public class LinkTests
         Assert.Equal(Enumerable.Range(0, 100), b.AllFrames.Select(frame => Number(frame)));
     }
 
+    /// <summary>Its end may be seen before the last link of its session has joined, and is handled after it.</summary>
+    [Fact]
+    public void A_link_that_was_closed_before_its_session_was_complete_does_not_open()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (_, _, peer, _) = mesh.Pair();
+        var link = peer.GetLink(0)!;
+        link.Abort(DisconnectReason.Reset);
+        mesh.Until(() => link.Phase == LinkPhase.Closed, "closed");
+        link.Open();
+        Assert.Equal(LinkPhase.Closed, link.Phase);
+    }
+
     /// <summary>A link that is to close with its last flush would never close.</summary>
     [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp)]
     public void A_stream_that_waits_for_room_is_told_when_the_other_end_is_gone(Wire wire)

@@ -86,6 +86,8 @@ internal sealed class Run : IWorldWatcher
         };
         _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
+        // Instead of the end of the process: a check of the runtime that fails is a violation of this seed (record 0077).
+        AppContext.SetData("ActOp.Invariants.Handler", (Action<string>)(text => _ledger.Accuse("invariant", text)));
         _lives = new LifeEvents(_world, _ledger);
         _rounds = new Rounds(_world, _ledger, () => _faults);
         _keepers = theme switch

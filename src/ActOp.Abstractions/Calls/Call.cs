@@ -208,7 +208,12 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     internal Exception? Outcome => Unpooled ? _abandonment ?? Error : Error;
 
     /// <summary>The registry gives the call a slot.</summary>
-    internal void Register(long ticket) => Volatile.Write(ref _ticket, ticket);
+    internal void Register(long ticket)
+    {
+        if (Invariant.AreChecked)
+            Invariant.Holds(ticket > Unregistered && _ticket == Unregistered);
+        Volatile.Write(ref _ticket, ticket);
+    }
 
     /// <summary>For calls from the wire: keeps the id of the caller.</summary>
     internal void SetRemoteSource(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => _source.Set(hash, type, key);
@@ -242,11 +247,11 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
         return true;
     }
 
-    /// <summary>
-    /// Passes the completed call to its caller. Requires the claim; the call must not be touched afterwards.
-    /// </summary>
+    /// <summary>Passes the completed call to its caller. The call must not be touched afterwards.</summary>
     internal void Publish()
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(_ticket == Claimed && _abandonment is null);
         switch (Origin)
         {
             case CallOrigin.Remote:
@@ -273,6 +278,8 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     /// </summary>
     internal void Abandon(Exception error)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(_ticket == Claimed && _abandonment is null && Origin == CallOrigin.Local);
         _abandonment = error;
         Unpooled = true;
         if ((Flags & Cancellable) != 0)
@@ -298,6 +305,8 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
         }
 
         var continuation = _continuation!;
+        if (Invariant.AreChecked)
+            Invariant.Holds(_ticket == Claimed && !ReferenceEquals(continuation, Completed));
         var state = _continuationState;
         continuation(state);
     }
@@ -345,6 +354,8 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     {
         if (Unpooled)
             return false;
+        if (Invariant.AreChecked)
+            Invariant.Holds(_abandonment is null);
         Runtime = null;
         Reference = null;
         Caller = null;

@@ -114,6 +114,8 @@ public sealed class CallCancellation
         // Ended already: its deadline has passed, or the node stops.
         if (ticket == Call.Claimed)
             return;
+        if (Invariant.AreChecked)
+            Invariant.Holds(_registration == default);
         Ticket = ticket;
         _registration = token.UnsafeRegister(static (state, cancelled) =>
         {

@@ -48,6 +48,11 @@ public static class CallPool<TCall>
         var calls = t_calls ??= new TCall?[Magazine];
         if (t_count == Magazine)
             calls = Exchange(calls);
+        if (Invariant.AreChecked)
+        {
+            Invariant.Holds(t_count >= 0 && t_count < Magazine && Array.IndexOf(calls, call, 0, t_count) < 0);
+            Invariant.Holds(!call.Unpooled && !call.IsClaimed && call.Runtime is null);
+        }
         calls[t_count++] = call;
     }
 
@@ -64,6 +69,7 @@ public static class CallPool<TCall>
         {
             t_calls = full;
             t_count = Magazine - 1;
+            Invariant.Holds(full.Length == Magazine && full[Magazine - 1] is not null);
             return full[Magazine - 1]!;
         }
 
@@ -76,6 +82,7 @@ public static class CallPool<TCall>
         {
             if (Shared.Count < MaxShared)
                 Shared.Push(full);
+            Invariant.Holds(Shared.Count <= MaxShared);
         }
 
         t_count = 0;

@@ -120,7 +120,11 @@ internal sealed class CallRegistry
         magazine.Count = count;
         var ticket = magazine.Tickets[count];
         var slot = SlotOf(ticket);
+        if (Invariant.AreChecked)
+            Invariant.Holds(ticket >= NextUse && slot < _capacity);
         var chunk = magazine.ChunkOf(slot);
+        if (Invariant.AreChecked)
+            Invariant.Holds(chunk.Entries[slot & (ChunkSize - 1)].Call is null);
         call.Register(ticket);
         Volatile.Write(ref chunk.Entries[slot & (ChunkSize - 1)].Call, call);
         return call.Deadline >= Volatile.Read(ref chunk.Earliest) || AddEarlier(call, ticket, chunk);
@@ -135,6 +139,12 @@ internal sealed class CallRegistry
         var magazine = t_magazine;
         if (magazine is null || !ReferenceEquals(magazine.Owner, this) || magazine.Count == MagazineSize)
             magazine = Empty();
+        if (Invariant.AreChecked)
+        {
+            Invariant.Holds(ticket >= NextUse && slot < _capacity && magazine.Count < MagazineSize);
+            Invariant.Holds(magazine.ChunkOf(slot).Entries[slot & (ChunkSize - 1)].Call is not null);
+        }
+
         Volatile.Write(ref magazine.ChunkOf(slot).Entries[slot & (ChunkSize - 1)].Call, null);
         magazine.Tickets[magazine.Count++] = ticket + NextUse;
     }
@@ -252,11 +262,15 @@ internal sealed class CallRegistry
             {
                 _empty.Push(magazine.Tickets);
                 (magazine.Tickets, magazine.Count) = full;
+                if (Invariant.AreChecked)
+                    Invariant.Holds(magazine.Count > 0 && magazine.Count <= MagazineSize);
                 return magazine;
             }
 
             if (_capacity == MaxSlots)
                 return null;
+            if (Invariant.AreChecked)
+                Invariant.Holds(_capacity < MaxSlots && _capacity % MagazineSize == 0);
             var first = _capacity;
             if ((first & (ChunkSize - 1)) == 0)
                 Volatile.Write(ref _chunks[first >> ChunkBits], new Chunk());
@@ -277,6 +291,8 @@ internal sealed class CallRegistry
             return magazine;
         lock (_gate)
         {
+            if (Invariant.AreChecked)
+                Invariant.Holds(magazine.Count == MagazineSize);
             _shared.Push((magazine.Tickets, magazine.Count));
             magazine.Tickets = _empty.TryPop(out var empty) ? empty : new long[MagazineSize];
             magazine.Count = 0;
@@ -298,6 +314,8 @@ internal sealed class CallRegistry
 
     private void TakeBack(long[] tickets, int count)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(count > 0 && count <= MagazineSize);
         lock (_gate)
             _shared.Push((tickets, count));
     }
@@ -337,6 +355,8 @@ internal sealed class CallRegistry
         /// <summary>False when the registry is closed.</summary>
         internal bool Lower(long deadline)
         {
+            if (Invariant.AreChecked)
+                Invariant.Holds(deadline < Closed);
             while (true)
             {
                 var seen = Volatile.Read(ref Earliest);
@@ -365,6 +385,9 @@ internal sealed class CallRegistry
 
         internal void Use(CallRegistry owner)
         {
+            // The tickets of one registry mean nothing in another.
+            if (Invariant.AreChecked)
+                Invariant.Holds(Count == 0);
             Owner = owner;
             _chunkIndex = -1;
             _chunk = null;

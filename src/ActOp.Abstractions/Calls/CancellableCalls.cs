@@ -46,6 +46,7 @@ internal sealed class CancellableCalls
     /// <summary>Adds a request that has arrived, before anybody else gets it. It may be cancelled already.</summary>
     internal void Add(CallCancellation cancellation)
     {
+        Invariant.Holds(cancellation.Table is null);
         var call = cancellation.Call;
         var key = new Key(call.Remote!, call.ReplyTo);
         // A ticket is used once. If a peer uses it twice, the second request cannot be cancelled.
@@ -57,6 +58,7 @@ internal sealed class CancellableCalls
 
     internal void Remove(CallCancellation cancellation)
     {
+        Invariant.Holds(cancellation.Table == this);
         var (origin, ticket) = cancellation.Key;
         cancellation.Table = null;
         cancellation.Key = default;
@@ -145,6 +147,7 @@ internal sealed class CancellableCalls
             {
                 if (!_requests.TryAdd(key, cancellation))
                     return false;
+                Invariant.Holds(_notes.Count <= _order.Count);
                 if (_notes.Count > 0 && _notes.Remove(key, out var note) && note.Next is null)
                     cancellation.ArriveCancelled();
                 return true;
@@ -154,7 +157,11 @@ internal sealed class CancellableCalls
         internal void Remove(Key key)
         {
             lock (_gate)
+            {
+                if (Invariant.AreChecked)
+                    Invariant.Holds(_requests.ContainsKey(key));
                 _requests.Remove(key);
+            }
         }
 
         internal bool TryLeave(Key key, CallCancellation cancellation, SiloAddress next, long until)
@@ -223,15 +230,21 @@ internal sealed class CancellableCalls
 
                 while (_order.TryPeek(out var oldest) && !IsWritten(oldest.Key, oldest.Number))
                     _order.Dequeue();
+                Invariant.Holds(_notes.Count <= _order.Count);
             }
         }
 
         private void Write(Key key, SiloAddress? next, long until)
         {
+            Invariant.Held(_gate);
+            // A note is about a request that is not here.
+            if (Invariant.AreChecked)
+                Invariant.Holds(!_requests.ContainsKey(key));
             if (_order.Count >= MaxNotes && _order.Dequeue() is var oldest && IsWritten(oldest.Key, oldest.Number))
                 _notes.Remove(oldest.Key);
             _notes[key] = new Note(next, until, ++_made);
             _order.Enqueue((key, _made));
+            Invariant.Holds(_order.Count <= MaxNotes && _notes.Count <= _order.Count);
         }
 
         private bool IsWritten(Key key, long number) => _notes.TryGetValue(key, out var note) && note.Number == number;

@@ -1,3 +1,5 @@
+using ActOp;
+
 namespace Orleans;
 
 /// <summary>Runs functions one after the other, in the order in which they were given.</summary>
@@ -114,6 +116,7 @@ public abstract class BatchWorker
                 return Task.FromCanceled(CancellationToken);
             if (_current is not null)
                 return (_next ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
+            Invariant.Holds(_next is null);
             var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             _current = done.Task;
             Round(done).Ignore();
@@ -140,6 +143,7 @@ public abstract class BatchWorker
             TaskCompletionSource? next;
             lock (_gate)
             {
+                Invariant.Holds(_current == done.Task);
                 next = _next;
                 _next = null;
                 _current = next?.Task;

@@ -250,7 +250,11 @@ public sealed class WireSession
     }
 
     /// <summary>The end of inner exceptions.</summary>
-    internal void ExitInner() => _outerExceptions--;
+    internal void ExitInner()
+    {
+        Invariant.Holds(_outerExceptions > 0);
+        _outerExceptions--;
+    }
 
     private void Refer(Reach reach)
     {

@@ -173,7 +173,11 @@ public ref struct WireWriter
     }
 
     /// <summary>Fills in the number of bytes written since <see cref="BeginLength"/>.</summary>
-    public readonly void EndLength(int at) => BinaryPrimitives.WriteUInt32LittleEndian(_span[at..], (uint)(_position - at - 4));
+    public readonly void EndLength(int at)
+    {
+        Invariant.Holds(at >= 0 && _position - at >= 4);
+        BinaryPrimitives.WriteUInt32LittleEndian(_span[at..], (uint)(_position - at - 4));
+    }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void Ensure(int count)
@@ -224,5 +228,6 @@ public sealed class WireBuffer
         var array = Array;
         System.Array.Resize(ref array, Math.Max(needed, (int)Math.Min(2L * array.Length, System.Array.MaxLength)));
         Array = array;
+        Invariant.Holds(Array.Length - Length >= count);
     }
 }

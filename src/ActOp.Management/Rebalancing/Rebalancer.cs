@@ -434,9 +434,9 @@ internal sealed class Rebalancer(
     private bool IsLate(RebalancerState state) =>
         state.Version < _version && (state.Host.Equals(_host) || !state.Host.Equals(Host));
 
-    /// <summary>Under the lock.</summary>
     private void TakeOver(RebalancerState state)
     {
+        Invariant.Held(_gate);
         (_host, _version, _imbalance) = (state.Host, state.Version, state.Imbalance);
         _suspendedUntil = state.Suspension is not { } time ? 0
             : time == Timeout.InfiniteTimeSpan ? long.MaxValue : Now + (long)time.TotalMilliseconds;
@@ -446,9 +446,10 @@ internal sealed class Rebalancer(
         ForgetLeft();
     }
 
-    /// <summary>Under the lock. The numbers of silos that have left say nothing any more; kept, they would travel for ever.</summary>
+    /// <summary>The numbers of silos that have left say nothing any more; kept, they would travel for ever.</summary>
     private void ForgetLeft()
     {
+        Invariant.Held(_gate);
         var view = cluster.View;
         foreach (var silo in _numbers.Keys.Where(silo => view.StatusOf(silo) is SiloStatus.None or SiloStatus.Dead).ToArray())
             _numbers.Remove(silo);

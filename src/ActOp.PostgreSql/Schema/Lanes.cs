@@ -32,13 +32,18 @@ internal sealed class Lanes<T>(
     /// <summary>True if the caller must <see cref="Start"/> another loop, when it has left its lock.</summary>
     internal bool TryEnter()
     {
+        Invariant.Holds(_running >= 0 && _running <= most);
         if (_running == most)
             return false;
         _running++;
         return true;
     }
 
-    internal void Leave() => _running--;
+    internal void Leave()
+    {
+        Invariant.Holds(_running > 0);
+        _running--;
+    }
 
     /// <summary>Starts a loop, which works for all: it has no call context of the first caller.</summary>
     internal void Start()

@@ -133,6 +133,7 @@ internal sealed class StateStore
                 GivenUpAt = _database.Time.GetTimestamp() + (long)(RetryTime.TotalSeconds * _database.Time.TimestampFrequency),
             };
             _waiting.Enqueue(operation);
+            Invariant.Holds(_waiting.Count <= _mostWaiting && operation.Version != 0);
             if (!_lanes.TryEnter())
                 return operation;
         }
@@ -168,6 +169,7 @@ internal sealed class StateStore
                 bytes += next.Data?.Length ?? 0;
                 if (bytes > MostBytes && together.Count > 0)
                     break;
+                Invariant.Holds(!next.IsTaken);
                 next.IsTaken = true;
                 together.Add(next);
             }

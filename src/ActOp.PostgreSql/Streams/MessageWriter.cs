@@ -140,6 +140,7 @@ internal sealed class MessageWriter
             }
 
             _count -= left.Count;
+            Invariant.Holds(_count >= 0);
             _ready.Clear();
         }
 
@@ -163,6 +164,7 @@ internal sealed class MessageWriter
             long bytes = 0;
             while (portion.Count < MostTogether && bytes < MostBytes && _ready.TryDequeue(out var queue))
             {
+                Invariant.Holds(!_busy[queue] && _waiting[queue].Count > 0);
                 _busy[queue] = true;
                 while (portion.Count < MostTogether && bytes < MostBytes && _waiting[queue].TryDequeue(out var message))
                 {
@@ -180,6 +182,7 @@ internal sealed class MessageWriter
         lock (_gate)
         {
             _count -= portion.Count;
+            Invariant.Holds(_count >= 0);
             foreach (var message in portion)
             {
                 if (!_busy[message.Queue])

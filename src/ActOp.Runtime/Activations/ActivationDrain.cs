@@ -101,6 +101,7 @@ internal sealed class SlidingWindow(int limit, TimeSpan patience, TimeProvider t
     {
         lock (_gate)
         {
+            Invariant.Holds(_running > 0);
             if (--_running <= _wanted)
                 _awaited?.TrySetResult();
         }

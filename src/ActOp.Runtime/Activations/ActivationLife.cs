@@ -257,6 +257,7 @@ internal struct ActivationLife
     /// <summary>The start has succeeded.</summary>
     internal void Begun(Activation activation, MigrationState? state)
     {
+        Invariant.Holds(_process is Beginning);
         _process = Departing;
         // A start may take longer than the collection age: the grain that arrives after that is not idle for so long.
         activation.LastUsed = activation.Parts.Local.Clock.Now;
@@ -279,6 +280,7 @@ internal struct ActivationLife
     internal void Unbegin(
         Activation activation, DeactivationReason reason, Exception? refusal = null, Registration? previous = null)
     {
+        Invariant.Holds(_process is Beginning);
         var departure = Departing ?? new Departure(activation);
         _process = departure;
         departure.GivesBackTo = previous;
@@ -363,6 +365,8 @@ internal struct ActivationLife
     {
         var before = _machine;
         var actions = _machine.On(happened);
+        Invariant.Holds(_machine.Phase >= before.Phase || before.Phase == LifePhase.FirstRequest);
+        Invariant.Holds((_machine.IsEndDecided || !before.IsEndDecided) && (_machine.HasBegun || !before.HasBegun));
         activation.Parts.LifeWatch?.Invoke(activation, before, happened);
         return actions;
     }
@@ -379,6 +383,7 @@ internal struct ActivationLife
 
     private void RunFirst(Activation activation, RequestContextData? context, object? trace)
     {
+        Invariant.Holds(_process is null && _machine.Phase == LifePhase.Starting);
         var beginning = Beginning.For(activation, context, trace);
         _process = beginning;
         beginning.RunFirst();

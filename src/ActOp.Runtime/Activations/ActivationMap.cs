@@ -146,6 +146,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
                 }
 
                 Volatile.Write(ref _count, _count + 1);
+                Invariant.Holds(_count <= _used && _used < _table.Capacity);
                 return true;
             }
         }
@@ -156,6 +157,8 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
             {
                 if (!ReferenceEquals(_table.Find(mark, present.HostId, out var index), present))
                     return false;
+                if (Invariant.AreChecked)
+                    Invariant.Holds(next.HostId.Equals(present.HostId) && !ReferenceEquals(next, present));
                 _table[index] = next;
                 return true;
             }
@@ -170,6 +173,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
                 _table[index] = null;
                 _used -= _table.Free(index);
                 Volatile.Write(ref _count, _count - 1);
+                Invariant.Holds(_count >= 0 && _count <= _used);
                 return true;
             }
         }
@@ -180,6 +184,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
         /// </summary>
         private void Rebuild(bool isRandom)
         {
+            Invariant.Held(_gate);
             var next = new Table(_count + (_count >> 1) + (_count >> 3) + 8, isRandom);
             for (var index = 0; index < _table.Capacity; index++)
             {
@@ -188,6 +193,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
             }
 
             _used = _count;
+            Invariant.Holds(_used < next.Capacity);
             Volatile.Write(ref _table, next);
         }
     }
@@ -243,6 +249,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
         /// <summary>Puts a host into the place of a removed one. A reader that still sees the old hash compares keys.</summary>
         internal void Retake(int index, uint mark, THost host)
         {
+            Invariant.Holds(_marks[index] != 0 && _places[index].Host is null);
             Volatile.Write(ref _marks[index], mark);
             this[index] = host;
         }

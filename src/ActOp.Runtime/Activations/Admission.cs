@@ -60,6 +60,12 @@ internal struct Admission
     /// <summary>Counts a request that starts.</summary>
     internal void Started(Activation activation, Call call)
     {
+        if (Invariant.AreChecked)
+        {
+            Invariant.Holds(_runningCount >= 0 && !ReferenceEquals(_blocking, call));
+            Invariant.Holds(ReferenceEquals(CallHost.Current, activation));
+        }
+
         _runningCount++;
         if (IsAlwaysInterleaved(call))
             return;
@@ -72,6 +78,12 @@ internal struct Admission
     /// <summary>Undoes <see cref="Started"/> for a request that has ended.</summary>
     internal void Ended(Activation activation, Call call)
     {
+        if (Invariant.AreChecked)
+        {
+            Invariant.Holds(_runningCount > 0);
+            Invariant.Holds(ReferenceEquals(CallHost.Current, activation));
+        }
+
         _runningCount--;
         if (!ReferenceEquals(_blocking, call))
         {
@@ -79,6 +91,8 @@ internal struct Admission
             return;
         }
 
+        if (Invariant.AreChecked)
+            Invariant.Holds(_runningCount >= (activation.ExistingExtras?.AlsoBlocking?.Count ?? 0));
         _blocking = null;
         if (activation.ExistingExtras?.AlsoBlocking is { Count: > 0 } others)
         {
@@ -112,6 +126,8 @@ internal struct Admission
             return;
         }
 
+        if (Invariant.AreChecked)
+            Invariant.Holds((_waiting is null) == (_waitingCount == 0));
         call.Next = null;
         if (_waiting is null)
         {
@@ -119,6 +135,8 @@ internal struct Admission
         }
         else
         {
+            if (Invariant.AreChecked)
+                Invariant.Holds((_waitingCount == 1 ? _waiting : activation.Extras.LastWaiting!).Next is null);
             // Most activations never have two waiting requests: the call that activates a grain waits alone.
             (_waitingCount == 1 ? _waiting : activation.Extras.LastWaiting!).Next = call;
             activation.Extras.LastWaiting = call;
@@ -278,6 +296,8 @@ internal struct Admission
 
     private void Unlink(Activation activation, Call call, MailboxItem? before)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(_waitingCount > 0 && ReferenceEquals(before is null ? _waiting : before.Next, call));
         if (before is null)
             _waiting = call.Next;
         else
@@ -286,5 +306,7 @@ internal struct Admission
             extras.LastWaiting = before;
         call.Next = null;
         _waitingCount--;
+        if (Invariant.AreChecked)
+            Invariant.Holds((_waiting is null) == (_waitingCount == 0));
     }
 }

@@ -211,7 +211,11 @@ internal struct LifeMachine
     };
 
     /// <summary>For an activation that its first request starts. Before other threads can find it.</summary>
-    internal void WaitForFirstRequest() => _phase = LifePhase.FirstRequest;
+    internal void WaitForFirstRequest()
+    {
+        Invariant.Holds(Code == 0);
+        _phase = LifePhase.FirstRequest;
+    }
 
     /// <summary>The event has happened. On the turns, or before other threads can find the activation.</summary>
     internal LifeActions On(LifeEvent happened)
@@ -302,6 +306,7 @@ internal struct LifeMachine
 
     private LifeActions OnEnding(LifeEvent happened)
     {
+        Invariant.Holds(IsEndDecided && _phase is >= LifePhase.Hooks and < LifePhase.Over);
         switch (happened)
         {
             case LifeEvent.MoveAsked when _phase == LifePhase.Hooks:
@@ -364,6 +369,7 @@ internal struct LifeMachine
 
     private LifeActions Close()
     {
+        Invariant.Holds(IsEndDecided && _phase is LifePhase.Starting or LifePhase.Active);
         _phase = LifePhase.Hooks;
         return LifeActions.Close;
     }

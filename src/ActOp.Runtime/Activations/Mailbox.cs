@@ -75,6 +75,8 @@ internal struct Mailbox
         var item = _ready ?? TakeInbox();
         if (item is null)
             return null;
+        if (Invariant.AreChecked)
+            Invariant.Holds(!ReferenceEquals(item, Idle));
         _ready = item.Next;
         item.Next = null;
         return item;
@@ -87,8 +89,10 @@ internal struct Mailbox
         if (Volatile.Read(ref _inbox) is null && Interlocked.CompareExchange(ref _inbox, Idle, null) is null)
             return null;
 
-        // Not null: only the turn empties the inbox.
+        // Only the turn empties the inbox.
         var stack = Interlocked.Exchange(ref _inbox, null);
+        if (Invariant.AreChecked)
+            Invariant.Holds(stack is not null && !ReferenceEquals(stack, Idle));
         MailboxItem? oldest = null;
         while (stack is not null)
         {

@@ -18,6 +18,8 @@ internal static class RequestRun
     /// <summary>Starts a request that <see cref="Admission"/> has admitted.</summary>
     internal static void Start(Activation activation, Call call)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(call.Step == CallStep.Request);
         if (call.Error is not null)
         {
             Answer(activation, call);
@@ -77,6 +79,8 @@ internal static class RequestRun
     /// <summary>The method has ended: answers the call and lets the activation go on.</summary>
     internal static void Finish(Activation activation, Call call)
     {
+        if (Invariant.AreChecked)
+            Invariant.Holds(ReferenceEquals(call.Callee, activation));
         Use(activation, call);
         activation.Admission.Ended(activation, call);
         if (call.Trace is RunningSpan span)

@@ -80,6 +80,7 @@ internal sealed class StartShares(Stage work, Action<Call, GrainId> begin, Aband
                 holds = _started >= Quantum || _targets.Count > 0;
                 hasRoom = !holds || TryKeep(call, target);
                 isFirst = !holds && _started++ == 0;
+                Invariant.Holds(_started <= Quantum);
             }
 
             if (!hasRoom)
@@ -115,6 +116,7 @@ internal sealed class StartShares(Stage work, Action<Call, GrainId> begin, Aband
 
             lock (_gate)
             {
+                Invariant.Holds(!_isOver);
                 _started = count;
                 _isOver = count == 0 && _requests.Count == 0;
                 if (_isOver)
@@ -145,14 +147,16 @@ internal sealed class StartShares(Stage work, Action<Call, GrainId> begin, Aband
                 return _requests.TryDequeue(out next);
         }
 
-        /// <summary>Under the lock.</summary>
         private bool TryKeep(Call call, GrainId target)
         {
+            Invariant.Held(_gate);
             if (_requests.Count >= shares._limit)
                 return false;
             _requests.Enqueue((call, target));
             CollectionsMarshal.GetValueRefOrAddDefault(_targets, target, out _)++;
             Interlocked.Increment(ref shares._waiting);
+            // One request may have left the queue and not begun.
+            Invariant.Holds(_targets.Count <= _requests.Count + 1);
             return true;
         }
 
@@ -166,6 +170,7 @@ internal sealed class StartShares(Stage work, Action<Call, GrainId> begin, Aband
             }
 
             Interlocked.Decrement(ref shares._waiting);
+            Invariant.Holds(shares._waiting >= 0);
         }
 
         private void Refuse(Call call) => Activation.Fail(call, new LimitExceededException(

@@ -151,6 +151,7 @@ internal sealed class Cancellations(
         finally
         {
             Interlocked.Decrement(ref _lookups);
+            Invariant.Holds(_lookups >= 0);
         }
     }
 

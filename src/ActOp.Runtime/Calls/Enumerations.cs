@@ -171,6 +171,7 @@ internal abstract class Enumeration
     /// <summary>The items that are there as soon as there are any, or a sign of life.</summary>
     internal async ValueTask<(EnumerationResult Status, object? Value)> NextAsync(TimeSpan heartbeat, CancellationToken cancellationToken)
     {
+        Invariant.Holds(!IsBusy);
         IsBusy = true;
         using var registration = cancellationToken.UnsafeRegister(static state => ((Enumeration)state!).Cancel(), this);
         try
@@ -235,6 +236,7 @@ internal abstract class Enumeration
 
     private async ValueTask DisposeAsync(bool waits)
     {
+        Invariant.Holds(!_isEnded);
         _isEnded = true;
         Cancel();
         if (waits)

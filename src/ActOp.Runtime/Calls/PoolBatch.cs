@@ -56,6 +56,8 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
     public void Execute()
     {
         Volatile.Write(ref _isQueued, 0);
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_current is null);
         t_current = this;
         try
         {
@@ -164,6 +166,8 @@ internal sealed class PoolBatches(NodeTime time)
     internal void EndRead()
     {
         var gathering = t_gathering!;
+        if (Invariant.AreChecked)
+            Invariant.Holds(gathering.IsOn);
         gathering.IsOn = false;
         var calls = gathering.Calls;
         if (calls.Count > 1)
@@ -209,6 +213,8 @@ internal sealed class PoolBatches(NodeTime time)
     {
         lock (_gate)
         {
+            if (Invariant.AreChecked)
+                Invariant.Holds(_open.Contains(batch));
             _open.Remove(batch);
             _hasOpen = _open.Count > 0;
         }

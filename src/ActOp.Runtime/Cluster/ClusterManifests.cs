@@ -210,9 +210,9 @@ internal sealed class ClusterManifests
         }
     }
 
-    /// <summary>Under the lock.</summary>
     private void Publish(FrozenDictionary<SiloAddress, HostedTypes> manifests)
     {
+        Invariant.Held(_gate);
         var active = _cluster.Active;
         _classes.SetKnown(manifests.OrderBy(static pair => pair.Key, SiloOrder.Instance)
             .SelectMany(static pair => pair.Value.Manifest.Grains));

@@ -37,6 +37,8 @@ internal sealed class LeaseGate(Clock clock)
         {
             if (!Holds)
                 return false;
+            if (Invariant.AreChecked)
+                Invariant.Holds(!_parked.Contains(activation));
             _parked.Add(activation);
             return true;
         }

@@ -521,6 +521,7 @@ internal sealed class MembershipProtocol
 
     private void Stop(MembershipAction last)
     {
+        Invariant.Holds(!_stopped);
         _stopped = true;
         _probes.Clear();
         _relays.Clear();

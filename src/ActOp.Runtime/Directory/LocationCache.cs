@@ -140,6 +140,7 @@ internal sealed class LocationCache
                 _evictions += segment[index] is { Silo.IsDead: false } ? 1 : 0;
             }
 
+            Invariant.Holds(index / CacheSegment.Ways == set);
             segment.Set(index, Tag(hash), new CachedLocation(grain, silo, location.Activation, location.Epoch)
             {
                 StoredAt = Volatile.Read(ref _now),
@@ -303,9 +304,11 @@ internal sealed class CacheSegment(int sets)
     /// <summary>Reads an entry.</summary>
     public CachedLocation? this[int index] => Volatile.Read(ref _entries[index]);
 
-    /// <summary>Replaces an entry. Under the gate.</summary>
+    /// <summary>Replaces an entry.</summary>
     public void Set(int index, uint tag, CachedLocation? entry)
     {
+        Invariant.Held(Gate);
+        Invariant.Holds((entry is null) == (tag == 0));
         if (_entries[index] is { } before)
         {
             before.IsStale = true;
@@ -320,6 +323,7 @@ internal sealed class CacheSegment(int sets)
     /// </summary>
     public int Victim(int set)
     {
+        Invariant.Held(Gate);
         var start = set * Ways;
         for (var way = 0; way < Ways; way++)
         {

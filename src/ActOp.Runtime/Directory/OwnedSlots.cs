@@ -121,6 +121,7 @@ internal sealed class OwnedSlots
             }
 
             var location = new Location(request.Silo, request.Activation, slot.NextEpoch());
+            Invariant.Holds(!takesOver || location.Epoch > entry.Epoch);
             (slot.Entries ??= new SlotEntries()).Set(request.Grain, location, _residences);
             return new DirectoryReply(DirectoryStatus.Ok, location, slot.ServedView);
         }
@@ -191,9 +192,10 @@ internal sealed class OwnedSlots
     private DirectoryReply NotServed(Slot slot) =>
         new(slot.State == SlotState.Waiting ? DirectoryStatus.NotReady : DirectoryStatus.WrongOwner, default, _map.View.Number);
 
-    // Only under the lock of the slot and when it is ready.
     private DirectoryReply Find(Slot slot, in GrainId grain)
     {
+        Invariant.Entered(slot);
+        Invariant.Holds(slot.State == SlotState.Ready);
         var now = Now;
         if (slot.Entries is not null && slot.Entries.TryGet(grain, out var entry))
         {
@@ -251,6 +253,7 @@ internal sealed class OwnedSlots
 
     private void Gain(Slot slot, SiloAddress? before, View view)
     {
+        Invariant.Entered(slot);
         if (slot.State == SlotState.Ready)
         {
             slot.Serve(view.Number);
@@ -266,6 +269,7 @@ internal sealed class OwnedSlots
 
     private static void Lose(Slot slot, SiloAddress? owner, long now)
     {
+        Invariant.Entered(slot);
         if (slot.State == SlotState.Ready && owner is not null)
         {
             slot.State = SlotState.Sealed;
@@ -369,7 +373,12 @@ internal sealed class Slot
     public long SealedAt { get; set; }
 
     /// <summary>The epoch of the next registration.</summary>
-    public long NextEpoch() => (ServedView << CountBits) | (++_count & ((1L << CountBits) - 1));
+    public long NextEpoch()
+    {
+        Invariant.Entered(this);
+        Invariant.Holds(State == SlotState.Ready);
+        return (ServedView << CountBits) | (++_count & ((1L << CountBits) - 1));
+    }
 
     /// <summary>The view in which a registration with this epoch was made.</summary>
     public static long ViewOf(long epoch) => epoch >> CountBits;
@@ -377,6 +386,8 @@ internal sealed class Slot
     /// <summary>Serves from this view on.</summary>
     public void Serve(long view)
     {
+        Invariant.Entered(this);
+        Invariant.Holds(State is SlotState.Waiting or SlotState.Ready && view >= ServedView);
         // The count continues: the view is in the upper bits, so a newer view makes each epoch larger than all before.
         State = SlotState.Ready;
         ServedView = view;
@@ -386,6 +397,7 @@ internal sealed class Slot
     /// <summary>Forgets everything.</summary>
     public void Drop()
     {
+        Invariant.Entered(this);
         State = SlotState.NotOwned;
         Entries = null;
         LeaseUntil = 0;

@@ -75,8 +75,12 @@ internal sealed class SlotEntries
         }
 
         MakeRoom();
+        if (Invariant.AreChecked)
+            Invariant.Holds(At(Count).Residence is null);
         At(Count) = entry;
         Insert(new Place(Mark(grain), Count++));
+        // A search ends at a free place.
+        Invariant.Holds(Count < _places.Length);
     }
 
     /// <summary>Removes the grain's registration; false when there is none.</summary>
@@ -148,6 +152,7 @@ internal sealed class SlotEntries
 
     private void RemoveAt(int place)
     {
+        Invariant.Holds(Count > 0 && _places[place].Mark != 0 && _places[place].Index < Count);
         Count--;
         var index = _places[place].Index;
         if (index != Count)
@@ -190,6 +195,7 @@ internal sealed class SlotEntries
 
     private void Replace(int capacity)
     {
+        Invariant.Holds(capacity > Count);
         var places = _places;
         _places = new Place[capacity];
         foreach (var place in places)

@@ -146,6 +146,7 @@ internal sealed class SlotTransfers(
 
     private void Send(SlotTransfer transfer, long now)
     {
+        Invariant.Holds(transfer.Awaited.Count > 0);
         transfer.Attempt++;
         // Large slots may take longer than one period to arrive, so the period doubles each time.
         transfer.ResendAt = now + ((long)limits.ResendAfter << Math.Min(transfer.Attempt - 1, MaxBackoff));
@@ -231,6 +232,7 @@ internal sealed class SlotTransfers(
 
     private void Complete(SlotTransfer transfer, long now)
     {
+        Invariant.Holds(transfer.Awaited.Count == 0);
         _transfers.Remove(transfer);
         var slots = SlotSet.FromWords(transfer.Slots.Words);
         var missing = transfer.Missing ?? new SlotSet();
@@ -323,6 +325,7 @@ internal sealed class SlotTransfers(
             var slot = owned[number];
             lock (slot)
             {
+                Invariant.Holds(slot.State == SlotState.Waiting);
                 slot.LeaseUntil = Math.Max(slot.LeaseUntil, lease);
                 slot.Serve(owned.Map.View.Number);
             }

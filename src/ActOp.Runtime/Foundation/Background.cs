@@ -87,6 +87,7 @@ internal sealed class Background(NodeTime time, TaskTime taskTime, Log log)
         {
             if (Volatile.Read(ref _running) > 0)
                 return;
+            Invariant.Holds(_running >= 0);
             _idle?.TrySetResult();
             _idle = null;
         }
@@ -240,6 +241,7 @@ internal sealed class BackgroundPart(Background background, string name)
     {
         Interlocked.Decrement(ref _running);
         _background.End();
+        Invariant.Holds(_running >= 0);
     }
 
     private sealed class Tick : ITimer

@@ -215,6 +215,7 @@ internal sealed class LineLimit(TimeProvider time)
                 _countedAt = time.GetTimestamp();
             }
 
+            Invariant.Holds(_left >= 0 && _left <= Burst);
             leftOut = _leftOut;
             if (_left == 0)
             {

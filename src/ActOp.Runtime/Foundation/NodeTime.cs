@@ -109,11 +109,12 @@ internal sealed class NodeTime(TimeProvider source, Action<Exception> onError) :
             return default;
         }
 
-        /// <summary>Under the gate.</summary>
         internal void Unlink()
         {
+            Invariant.Held(_time._gate);
             if (!_isLinked)
                 return;
+            Invariant.Holds(ReferenceEquals(_previous is null ? _time._first : _previous._next, this));
             _isLinked = false;
             if (_previous is null)
                 _time._first = _next;
@@ -125,8 +126,10 @@ internal sealed class NodeTime(TimeProvider source, Action<Exception> onError) :
 
         private void Link()
         {
+            Invariant.Held(_time._gate);
             if (_isLinked)
                 return;
+            Invariant.Holds(_next is null && _previous is null && !_time._ended);
             _isLinked = true;
             _next = _time._first;
             _next?._previous = this;

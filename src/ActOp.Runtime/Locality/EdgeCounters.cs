@@ -197,6 +197,7 @@ internal sealed class EdgeCounters
     /// <summary>Adds the counts of ended threads to the totals and removes their stripes.</summary>
     private void RemoveEnded()
     {
+        Invariant.Entered(_stripes);
         for (var i = _stripes.Count - 1; i >= 0; i--)
         {
             if (!_stripes[i].Thread.IsAlive)
@@ -212,6 +213,7 @@ internal sealed class EdgeCounters
 
     private void RemoveAt(int index)
     {
+        Invariant.Entered(_stripes);
         var stripe = _stripes[index];
         _endedLocal += stripe.Local;
         _endedRemote += stripe.Remote;

@@ -57,6 +57,7 @@ internal sealed class SiloNumbers
         _silos[number] = null;
         _numbers.Remove(silo);
         _free.Add(number);
+        Invariant.Holds(_numbers.Count + _free.Count == _silos.Count);
     }
 
     /// <summary>The message names the silos that its edges lead to, and no others.</summary>
@@ -126,6 +127,7 @@ internal sealed class SiloNumbers
         {
             number = _free.Min;
             _free.Remove(number);
+            Invariant.Holds(_silos[number] is null);
             _silos[number] = silo;
         }
         else
@@ -135,6 +137,7 @@ internal sealed class SiloNumbers
         }
 
         _numbers.Add(silo, number);
+        Invariant.Holds(_numbers.Count + _free.Count == _silos.Count);
         return number;
     }
 }

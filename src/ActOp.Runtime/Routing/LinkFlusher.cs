@@ -148,6 +148,8 @@ internal static class SendBatch
 
         if (t_count == MaxLinks)
             Flush();
+        if (Invariant.AreChecked)
+            Invariant.Holds(t_count >= 0 && t_count < MaxLinks);
         links[t_count++] = link;
     }
 }

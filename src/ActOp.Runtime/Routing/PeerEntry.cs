@@ -130,6 +130,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             if (ReferenceEquals(_peer, peer))
                 Volatile.Write(ref _peer, null);
             _closed |= isGone && _peer is null;
+            Invariant.Holds(_peer is null || !_closed);
             isClosed = _closed;
             Drop();
         }
@@ -246,6 +247,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         {
             while (!waiting.IsDraining && _peer is { } peer && waiting.Frames.TryPeek(out var next))
             {
+                Invariant.Holds(!_closed);
                 next.CountWait(table.Now);
                 var result = Append(peer, next.Affinity, control, next.Frame);
                 if (result == SendResult.Full && (control ? peer.Control : peer.GetLink(next.Affinity)) is { } link)
@@ -272,7 +274,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         Drain(waiting, control);
     }
 
-    /// <summary>Gives up the frames that wait. Under the gate.</summary>
+    /// <summary>Gives up the frames that wait.</summary>
     private void Drop()
     {
         Drop(_controls);
@@ -281,6 +283,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
 
     private void Drop(WaitingFrames waiting)
     {
+        Invariant.Held(_gate);
         while (waiting.Frames.TryPeek(out var frame))
         {
             waiting.Take();
@@ -316,6 +319,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         {
             Volatile.Write(ref _bytes, _bytes - Frames.Dequeue().Frame.Length);
             Volatile.Write(ref _isWaiting, Frames.Count > 0);
+            Invariant.Holds(_bytes >= 0 && (Frames.Count > 0 || _bytes == 0));
         }
     }
 
@@ -371,7 +375,11 @@ internal sealed class WaitingBytes
         return false;
     }
 
-    internal void Return(long bytes) => Interlocked.Add(ref _all, -bytes);
+    internal void Return(long bytes)
+    {
+        Interlocked.Add(ref _all, -bytes);
+        Invariant.Holds(_all >= 0);
+    }
 
     /// <summary>
     /// Called when a frame could not be taken, without the gate of an entry. True if a client has lost what waited for it, so that it may

@@ -317,6 +317,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         // The turns of the received requests run on this thread, unless a running thread of the work stage can take them without a wake-up.
         if (link.Channel == Channel.Data)
             PollStage.BorrowUntilStepEnds(_stages.Work);
+        if (Invariant.AreChecked)
+            Invariant.Holds(TypeShare.Current is null);
         PollStage.CountItems(frames.Count);
         PoolBatches.BeginRead();
         TypeShare.Current = entry.Sender.Types;

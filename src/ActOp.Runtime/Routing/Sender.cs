@@ -130,6 +130,7 @@ internal sealed class HeldFrames
                 return false;
             if (isFirst)
                 Since = now;
+            Invariant.Holds(_isWaiting || (_frames.Count == 0 && _bytes == 0));
             _frames.Enqueue((frame.ToArray(), now));
             _bytes += frame.Length;
             _isWaiting = true;
@@ -147,6 +148,7 @@ internal sealed class HeldFrames
             if (_frames.TryDequeue(out var next))
             {
                 _bytes -= next.Frame.Length;
+                Invariant.Holds(_isWaiting && _bytes >= 0 && (_frames.Count > 0 || _bytes == 0));
                 RequestDeadline.Shorten(next.Frame, now - next.Since);
                 return next.Frame;
             }

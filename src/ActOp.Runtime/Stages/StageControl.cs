@@ -90,6 +90,7 @@ internal sealed class StageControl : IDisposable
 
     private void Decide()
     {
+        Invariant.Held(_gate);
         var now = _local.Time.GetTimestamp();
         var seconds = _local.Time.GetElapsedTime(_since, now).TotalSeconds;
         // Periods that were delayed on a busy machine count as one.
@@ -115,6 +116,7 @@ internal sealed class StageControl : IDisposable
     private void Apply(ThreadDecision decision)
     {
         var threads = _coupled.Split(decision.Threads);
+        Invariant.Holds(threads.Count == _stages.Count);
         int[] before = [.. _stages.Select(static stage => stage.Threads())];
         for (var i = 0; i < _stages.Count; i++)
         {

@@ -8,6 +8,9 @@ internal sealed class Lock
     private int _owner;
     private int _depth;
 
+    /// <summary>Not a step: only checks ask, about their own thread. The check at the end is in no lock and needs none.</summary>
+    public bool IsHeldByCurrentThread => !Interleaver.IsModelled || (_depth > 0 && _owner == Environment.CurrentManagedThreadId);
+
     public Scope EnterScope()
     {
         // The check at the end is no thread of the model.

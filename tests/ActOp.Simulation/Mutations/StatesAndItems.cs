@@ -66,5 +66,8 @@ internal static class StatesAndItems
             "            (_waitingCount == 1 ? _waiting : activation.Extras.LastWaiting!).Next = call;\n",
             "            if (PLANTED)\n            {\n                call.Next = _waiting.Next;\n                _waiting.Next = call;\n                if (_waitingCount == 1)\n                    activation.Extras.LastWaiting = call;\n                _waitingCount++;\n                return;\n            }\n\n            (_waitingCount == 1 ? _waiting : activation.Extras.LastWaiting!).Next = call;\n",
             20),
+        new(119, "The bytes of frames that are given up are returned twice", "ActOp.Runtime/Routing/PeerEntry.cs",
+            "            table.Waiting.Return(frame.Frame.Length);\n            table.GiveUp(",
+            "            table.Waiting.Return(PLANTED ? 2 * frame.Frame.Length : frame.Frame.Length);\n            table.GiveUp(", 20),
     ];
 }

@@ -127,18 +127,19 @@ public sealed class MemoryNetwork
         return near;
     }
 
-    /// <summary>Under the gate.</summary>
     internal int Carry(MemoryStreamEnd from, MemoryStreamEnd to, ReadOnlySpan<byte> bytes)
     {
+        Invariant.Entered(Gate);
         var delay = Delay?.Invoke(from.Local, to.Local) ?? TimeSpan.Zero;
         var taken = to.Inbound.Write(bytes, _time.GetTimestamp() + (long)(delay.TotalSeconds * _time.TimestampFrequency));
         Notice(to);
         return taken;
     }
 
-    /// <summary>Lets arrive at an end what can, and tells its readiness set. Under the gate.</summary>
+    /// <summary>Lets arrive at an end what can, and tells its readiness set.</summary>
     internal void Notice(MemoryStreamEnd end)
     {
+        Invariant.Entered(Gate);
         if (end.IsDisposed || _cut.Contains((end.RemoteEndPoint, end.Local)))
         {
             return;

@@ -38,6 +38,7 @@ internal sealed class MemoryPipe
             _underWay.Enqueue((due, taken));
         }
 
+        Invariant.Holds(taken >= 0 && _count <= _ring.Length && _readable <= _count);
         return taken;
     }
 
@@ -50,6 +51,7 @@ internal sealed class MemoryPipe
         _head = (_head + taken) % _ring.Length;
         _count -= taken;
         _readable -= taken;
+        Invariant.Holds(_readable >= 0 && _readable <= _count);
         return taken;
     }
 
@@ -65,6 +67,7 @@ internal sealed class MemoryPipe
 
             _underWay.Dequeue();
             _readable += next.Count;
+            Invariant.Holds(_readable <= _count);
         }
 
         return null;
@@ -176,9 +179,9 @@ internal sealed class MemoryStreamEnd : ByteStream
         }
     }
 
-    /// <summary>Under the network's gate.</summary>
     public void Report(ReadyKinds kinds)
     {
+        Invariant.Entered(_network.Gate);
         var first = Unreported == ReadyKinds.None;
         Unreported |= kinds;
         if (first)

@@ -68,9 +68,10 @@ internal sealed class MemoryReadiness(MemoryNetwork network) : Readiness
     {
     }
 
-    /// <summary>Under the network's gate.</summary>
     internal void Enqueue(MemoryStreamEnd end)
     {
+        Invariant.Entered(network.Gate);
+        Invariant.Holds(end.Readiness == this);
         _changed.Enqueue(end);
         Monitor.PulseAll(network.Gate);
     }

@@ -219,6 +219,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
 
     private void FinishLocked()
     {
+        Invariant.Held(_sendGate);
         if (_isOpen && !_isFinished)
         {
             Volatile.Write(ref _isFinished, true);

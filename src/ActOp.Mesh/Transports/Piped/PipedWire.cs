@@ -203,6 +203,7 @@ internal sealed class PipedWire
             Volatile.Write(ref _isReadable, true);
         }
 
+        Invariant.Holds(!_isPaused && !_isUnread);
         _fromPeer.Writer.Write(bytes[..read]);
         var flush = Flush();
         if (flush.IsCompleted)
@@ -231,9 +232,10 @@ internal sealed class PipedWire
         }
     }
 
-    /// <summary>Under the output gate. False: there is nothing; <see cref="Drain"/> is called when there is.</summary>
+    /// <summary>False: there is nothing; <see cref="Drain"/> is called when there is.</summary>
     private bool TryAsk(out ReadResult output)
     {
+        Invariant.Held(_outputGate);
         output = default;
         try
         {
@@ -267,9 +269,11 @@ internal sealed class PipedWire
         }
     }
 
-    /// <summary>Under the output gate. False: the rest waits for room or is lost, or the end was sent.</summary>
+    /// <summary>False: the rest waits for room or is lost, or the end was sent.</summary>
     private bool Send(in ReadResult output)
     {
+        Invariant.Held(_outputGate);
+        Invariant.Holds(!_isClosed && !_isOutputOver);
         var left = output.Buffer;
         foreach (var segment in output.Buffer)
         {
@@ -320,6 +324,7 @@ internal sealed class PipedWire
 
     private void Break(int result)
     {
+        Invariant.Held(_outputGate);
         _failure = result;
         Forget();
         _isOutputOver = true;

@@ -36,7 +36,9 @@ internal sealed unsafe class EpollReadiness : Readiness
         var tcp = (LinuxTcpStream)stream;
         lock (_gate)
         {
+            Invariant.Holds(tcp.Slot < 0 && !_disposed);
             tcp.Slot = TakeSlot();
+            Invariant.Holds(_streams[tcp.Slot] is null);
             _streams[tcp.Slot] = tcp;
             var token = ((ulong)_generations[tcp.Slot] << 32) | (uint)tcp.Slot;
             Control(Linux.Add, tcp.Descriptor, Linux.In | Linux.Out | Linux.ReadHangup | Linux.EdgeTriggered, token);
@@ -49,9 +51,11 @@ internal sealed unsafe class EpollReadiness : Readiness
         lock (_gate)
         {
             Control(Linux.Remove, tcp.Descriptor, 0, 0);
+            Invariant.Holds(_streams[tcp.Slot] == tcp);
             _streams[tcp.Slot] = null;
             _generations[tcp.Slot]++;
             _free.Push(tcp.Slot);
+            Invariant.Holds(_free.Count <= _slots);
             tcp.Slot = -1;
         }
     }
@@ -130,6 +134,8 @@ internal sealed unsafe class EpollReadiness : Readiness
 
     private int Translate(byte* events, int count, Span<Ready> reports)
     {
+        Invariant.Held(_gate);
+        Invariant.Holds(count <= reports.Length);
         var found = 0;
         for (var at = events; count > 0; count--, at += Linux.EventBytes)
         {
@@ -154,6 +160,7 @@ internal sealed unsafe class EpollReadiness : Readiness
 
     private int TakeSlot()
     {
+        Invariant.Held(_gate);
         if (_free.TryPop(out var slot))
         {
             return slot;

@@ -125,6 +125,7 @@ internal sealed class SelectReadiness : Readiness
 
     private void Report(List<Socket> sockets, ReadyKinds kind, Span<Ready> reports, ref int found)
     {
+        Invariant.Held(_gate);
         foreach (var socket in sockets)
         {
             if (found < reports.Length && _streams.TryGetValue(socket, out var stream))

@@ -1,3 +1,4 @@
+using ActOp;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.State;
@@ -165,7 +166,11 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
     {
         CheckContext();
         if (_last.IsCompleted)
+        {
+            Invariant.Holds(_waiting is null);
             return _last = ExecuteAsync(operation, cancellationToken);
+        }
+
         // The token of another write must not end this one.
         if (operation == StateOperation.Write && _waiting is { } waiting && waiting.Cancellation == cancellationToken)
             return waiting.Task;

@@ -144,6 +144,7 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
 
     private void Prepare(string directory, Folder folder)
     {
+        Invariant.Held(folder.Gate);
         if (folder.Exists)
             return;
         Create(directory);

@@ -1,3 +1,4 @@
+using ActOp;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
 using ActOp.Streams;
@@ -147,6 +148,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
             await ReleaseAsync(back).ConfigureAwait(false);
         }
 
+        Invariant.Holds(_held.Count <= share);
         if (_held.Count < share)
             await AcquireAsync(share).ConfigureAwait(false);
     }
@@ -193,6 +195,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
             }
         }
 
+        Invariant.Holds(_held.Count <= share);
         await PublishAsync(_held.Keys).ConfigureAwait(false);
     }
 

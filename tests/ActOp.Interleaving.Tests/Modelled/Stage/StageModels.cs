@@ -353,6 +353,17 @@ public static class StageModels
             });
         })
         { Stops = true, MostThreads = 3 },
+        ["stop, while a thread with an item retires"] = static () => new StageModel(2, static model =>
+        {
+            var last = model.Item();
+            model.Spawn("poster", () =>
+            {
+                model.Post(model.Item(() => model.Post(last)));
+                model.Stop();
+            });
+            model.Spawn("resizer", () => model.SetThreads(1));
+        })
+        { Stops = true },
         ["stop, borrowed"] = static () => new StageModel(1, static model =>
         {
             model.Spawn("borrower", () =>

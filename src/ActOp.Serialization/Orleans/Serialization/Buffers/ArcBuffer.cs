@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Collections;
+using ActOp;
 
 namespace Orleans.Serialization.Buffers;
 
@@ -22,11 +23,17 @@ public sealed class ArcBufferPage
 
     internal int ReferenceCount => Volatile.Read(ref _pins);
 
-    internal void Pin() => Interlocked.Increment(ref _pins);
+    internal void Pin()
+    {
+        Invariant.Holds(Array.Length > 0);
+        Interlocked.Increment(ref _pins);
+    }
 
     internal void Unpin()
     {
-        if (Interlocked.Decrement(ref _pins) != 0)
+        var left = Interlocked.Decrement(ref _pins);
+        Invariant.Holds(left >= 0);
+        if (left != 0)
             return;
         var array = Array;
         Array = [];
@@ -404,6 +411,7 @@ public sealed class ArcBufferWriter : IBufferWriter<byte>, IDisposable
             var done = _first;
             _first = next;
             done.Unpin();
+        Invariant.Holds(_read <= _first.Length);
         }
     }
 
@@ -450,6 +458,7 @@ public sealed class ArcBufferWriter : IBufferWriter<byte>, IDisposable
 
     private void Append(ArcBufferPage page)
     {
+        Invariant.Holds(_last.Next is null);
         _last.Next = page;
         _last = page;
     }

@@ -1,4 +1,5 @@
 using System.Buffers;
+using ActOp;
 
 namespace Orleans.Serialization.Buffers;
 
@@ -91,6 +92,7 @@ public struct PooledBuffer : IBufferWriter<byte>, IDisposable
                     ArrayPool<byte>.Shared.Return(old);
             }
 
+            Invariant.Holds(Bytes.Length - Length >= count);
             return Bytes.AsMemory(Length);
         }
 

@@ -1,3 +1,4 @@
+using ActOp;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;
 using Orleans.Streams;
@@ -139,6 +140,7 @@ public class PooledQueueCache : IPurgeObservable
             _end++;
         }
 
+        Invariant.Holds(_end - _base <= (long)_blocks.Count * BlockSize);
         _now = dequeueTime > _now ? dequeueTime : _now;
         _monitor?.TrackMessagesAdded(messages.Count);
         Report();
@@ -157,9 +159,11 @@ public class PooledQueueCache : IPurgeObservable
             _forgotten = Begin + 1;
         _blocks[0].Remove();
         _removedOfFirst++;
+        Invariant.Holds(Begin <= _end && _removedOfFirst <= BlockSize);
         if (_removedOfFirst < BlockSize)
             return;
         // All places of the block were used and are empty again.
+        Invariant.Holds(_blocks[0].IsEmpty);
         _blocks[0].Dispose();
         _blocks.RemoveAt(0);
         _base += BlockSize;
@@ -198,6 +202,7 @@ public class PooledQueueCache : IPurgeObservable
         message = null;
         if (!TryPlace(cursor))
             return false;
+        Invariant.Holds(cursor.Next <= _end);
         if (cursor.Next < Begin)
         {
             var hasMissed = cursor.Next < _forgotten || (_removed.TryGetValue(cursor.Stream, out var last) && last.Number >= cursor.Next);
@@ -397,6 +402,7 @@ public class ChronologicalEvictionStrategy : IEvictionStrategy
         {
             var free = inUseBuffers.Dequeue();
             _size -= free.SizeInByte;
+            Invariant.Holds(_size >= 0);
             _monitor?.TrackMemoryReleased(free.SizeInByte);
             free.SignalPurge();
         }

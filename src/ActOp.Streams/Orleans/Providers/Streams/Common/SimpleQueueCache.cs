@@ -1,3 +1,4 @@
+using ActOp;
 using Microsoft.Extensions.Logging;
 using Orleans.Configuration;
 using Orleans.Runtime;
@@ -198,6 +199,7 @@ public class SimpleQueueCache : IQueueCache
 
     private static void Append(Lane lane, Place node)
     {
+        Invariant.Holds((lane.First is null) == (lane.Last is null));
         if (lane.Last is null)
             lane.First = node;
         else
@@ -212,17 +214,22 @@ public class SimpleQueueCache : IQueueCache
     {
         while (_first is { } node && !ReferenceEquals(node, _needed) && (Size > Capacity || IsTooOld(node)))
         {
+            Invariant.Holds(node.Pins == 0);
             _first = node.Next;
             if (_first is null)
                 _last = null;
             Size--;
             (_evicted, _evictedAt) = (node.Token, Now);
             var lane = LaneOf(node.Stream);
+            Invariant.Holds(ReferenceEquals(lane.First, node));
             lane.First = node.NextInStream;
             if (lane.First is null)
                 lane.Last = null;
             Tidy(lane);
         }
+
+        Invariant.Holds(Size == (_first is null ? 0 : _last!.Number - _first.Number + 1));
+        Invariant.Holds(_needed is null || (_first is not null && _needed.Number >= _first.Number));
     }
 
     private bool RemembersEvicted =>
@@ -371,6 +378,7 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
 
     private void MoveNextTo(SimpleQueueCache.Place node)
     {
+        Invariant.Holds(!_isDisposed && _next is null && node.Pins >= 0);
         _next = node;
         node.Pins++;
     }
@@ -378,7 +386,11 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
     private static void Unpin(ref SimpleQueueCache.Place? node)
     {
         if (node is not null)
+        {
+            Invariant.Holds(node.Pins > 0);
             node.Pins--;
+        }
+
         node = null;
     }
 }
