@@ -53,6 +53,29 @@ public class LayoutTests(ITestOutputHelper output)
         Findings.None(wrong);
     }
 
+    /// <summary>
+    /// What `dotnet format` asks for beyond white space and the rules that the build enforces: System first, then by name; static ones and
+    /// names for types last.
+    /// </summary>
+    [Fact]
+    public void Usings_are_in_order()
+    {
+        var wrong = from file in Repository.Sources("src", "tests", "samples", "bench")
+                    let usings = file.Syntax.Usings.Select(KeyOf).ToArray()
+                    where !usings.SequenceEqual(usings.Order(StringComparer.Ordinal))
+                    select file.Path;
+        Findings.None(wrong);
+    }
+
+    /// <summary>A text that sorts as the using does: parts of names end with the lowest character.</summary>
+    private static string KeyOf(UsingDirectiveSyntax one)
+    {
+        var name = (one.Alias?.Name ?? one.NamespaceOrType).ToString();
+        var kind = one.Alias is not null ? 2 : one.StaticKeyword.Text.Length > 0 ? 1 : 0;
+        var isSystem = one.Alias is null && (name == "System" || name.StartsWith("System.", StringComparison.Ordinal));
+        return kind + (isSystem ? "0" : "1") + name.Replace('.', '\0').ToUpperInvariant();
+    }
+
     [Fact]
     public void Lines_of_src_have_at_most_140_columns()
     {

@@ -1,9 +1,8 @@
-using ActOp.TestClusters;
-
 #pragma warning disable RS0030 // The sockets themselves are tested.
 using System.Net;
 using System.Net.Sockets;
 using ActOp.Mesh.Transports.Tcp;
+using ActOp.TestClusters;
 
 namespace ActOp.Mesh.Tests;
 

@@ -29,6 +29,17 @@ public sealed class ApplicationCodecTests : IDisposable
     public void Dispose() => _services.Dispose();
 
     [Fact]
+    public void A_serializer_without_services_uses_those_of_no_host()
+    {
+        using var services = new ServiceCollection().AddSerializer().BuildServiceProvider();
+        var ofHost = services.GetRequiredService<SerializerSessionPool>();
+        var value = new Serializer(ofHost).Deserialize<int>(new Serializer().SerializeToArray(7));
+        Assert.Equal(7, value);
+        Assert.NotSame(ofHost, new Serializer().SessionPool);
+        Assert.NotSame(ofHost.CodecProvider, new Serializer().SessionPool.CodecProvider);
+    }
+
+    [Fact]
     public void A_field_codec_writes_and_reads_through_pipes_and_sessions()
     {
         Assert.Equal(21.5, Field(new Temperature(21.5)).Degrees);

@@ -28,6 +28,9 @@ internal static class Bridge
 
     internal static IEnumerable<Type> CodecTypes => Types.Keys;
 
+    /// <summary>For serializers without services: those of others end when their host does, also while they are used.</summary>
+    internal static CodecProvider OfNobody => Default.Value;
+
     /// <summary>For data that say their types themselves: the latest provider whose services are not gone.</summary>
     internal static CodecProvider Latest => Array.Find(Live(), HasServices) ?? Default.Value;
 

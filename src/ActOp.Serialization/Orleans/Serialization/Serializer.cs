@@ -21,7 +21,10 @@ public sealed class Serializer
     private readonly CallRuntime? _runtime;
     private readonly SerializerSessionPool? _sessionPool;
 
-    /// <summary>Creates a serializer whose grain references are not bound to a silo or client.</summary>
+    /// <summary>
+    /// Creates a serializer without services: its grain references are not bound to a silo or client, and codecs that need services of an
+    /// application are not found.
+    /// </summary>
     public Serializer()
     {
     }
@@ -39,7 +42,7 @@ public sealed class Serializer
     private CallRuntime? Runtime => _runtime ?? _sessionPool?.CodecProvider.Runtime;
 
     /// <summary>Sessions for writers and readers.</summary>
-    public SerializerSessionPool SessionPool => _sessionPool ?? Bridge.Latest.Sessions;
+    public SerializerSessionPool SessionPool => _sessionPool ?? Bridge.OfNobody.Sessions;
 
     /// <summary>A serializer for one type.</summary>
     public Serializer<T> GetSerializer<T>() => new(this);
