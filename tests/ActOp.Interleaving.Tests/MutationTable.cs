@@ -73,7 +73,7 @@ public static class MutationTable
             "            if (HasWork() || worker.HasWaiting)\n                return true;\n            _roster.End();", "            _roster.End();",
             "stop, one thread", "depth first, 2 preemptions", 400),
         new("a thread that was retired when its stage stopped leaves its next item", "Stage.cs",
-            "HasWork() || worker.HasWaiting", "HasWork()", "stop, while a thread with an item retires", "depth first, 2 preemptions", 400),
+            "HasWork() || worker.HasWaiting", "HasWork()", "stop, while a thread with an item retires", "random walk", 2000),
         new("threads begin after the end", "Roster.cs",
             "            if (_isStopping)\n                return resumed;\n", "",
             "stop, while the number of threads changes", "depth first, 1 preemption", 5),

@@ -53,7 +53,7 @@ public sealed class Interleaver : IDisposable
         _threads[0].IsStarted = true;
         _threads[0].Baton.Release();
         _isOver.Wait();
-        Finding ??= model.Check();
+        Finding ??= Checked(model);
         _isAborting = true;
         _left = _threads.Count(static thread => !thread.HasEnded);
         var left = _left;
@@ -62,6 +62,19 @@ public sealed class Interleaver : IDisposable
         if (left > 0)
             _isOver.Wait();
         return Finding;
+    }
+
+    /// <summary>What the check at the end throws is a finding, as what a thread throws: an invariant does not hold.</summary>
+    private static string? Checked(Model model)
+    {
+        try
+        {
+            return model.Check();
+        }
+        catch (Exception exception)
+        {
+            return "the check at the end threw " + exception.GetType() + ": " + exception.Message;
+        }
     }
 
     /// <summary>Adds a thread to the model; it takes part from the next step on.</summary>
