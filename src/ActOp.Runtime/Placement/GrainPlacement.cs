@@ -217,8 +217,11 @@ internal sealed class GrainPlacement(
         }
     }
 
+    /// <summary>A silo that stops is not among the silos that may get a grain, and may be the only one that hosts the class.</summary>
     private OrleansException NoHost(GrainId grain, in CalledAs called) =>
-        new("No active silo can run " + grain + ". " + Describe(grain, called));
+        local.IsStopping
+            ? new SiloUnavailableException("This silo stops, and no other active silo can run " + grain + ". " + Describe(grain, called))
+            : new OrleansException("No active silo can run " + grain + ". " + Describe(grain, called));
 
     /// <summary>What a reader needs to know why no silo, or another one, may run a grain.</summary>
     private string Describe(GrainId grain, in CalledAs called)
