@@ -43,6 +43,36 @@ internal static class Hosts
         static async Task EndAsync(SiloHandle silo) => await silo.StopSiloAsync(stopGracefully: false).ConfigureAwait(false);
     }
 
+    /// <summary>Ends the client and all silos like a crash.</summary>
+    internal static async Task EndAsync(TestClient client, IReadOnlyList<SiloHandle> silos)
+    {
+        try
+        {
+            client.Kill();
+        }
+        finally
+        {
+            await EndAsync(silos).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Starts a cluster; if that fails, ends what has started.</summary>
+    /// <exception cref="TimeoutException">The cluster did not become what it should be in time; as Orleans says it.</exception>
+    internal static async Task DeployAsync(Func<Task> deploy, Func<ValueTask> end)
+    {
+        try
+        {
+            await deploy().ConfigureAwait(false);
+        }
+        catch (Exception exception)
+        {
+            await end().ConfigureAwait(false);
+            if (exception.GetBaseException() is TimeoutException)
+                throw new TimeoutException("Timeout during test initialization", exception);
+            throw;
+        }
+    }
+
     internal static HostApplicationBuilder NewApplicationBuilder(IConfiguration configuration)
     {
         var builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings { DisableDefaults = true });

@@ -7,6 +7,7 @@ namespace ActOp.House.Tests;
 public class LayoutTests(ITestOutputHelper output)
 {
     private const int MostLines = 600;
+    private const int MostArguments = 8;
 
     /// <summary>
     /// What is read together stands together: the length of the median file of src. A third of the files are the public names of Orleans,
@@ -123,6 +124,27 @@ public class LayoutTests(ITestOutputHelper output)
         Findings.None(
             found.GroupBy(static part => part.Name).Where(static type => type.Count() > 1
                 || !type.All(static part => part.Generated)).Select(static type => type.Key));
+    }
+
+    /// <summary>A class that needs more has too much to do, or a part is missing between it and what it uses.</summary>
+    [Fact]
+    public void A_constructor_takes_at_most_8_arguments()
+    {
+        var all = Repository.Sources("src").SelectMany(
+            static file => file.Syntax.DescendantNodes().Select(static node => node switch
+            {
+                TypeDeclarationSyntax { ParameterList: { } list } type => (type.Identifier.Text, list.Parameters.Count),
+                ConstructorDeclarationSyntax one => (one.Identifier.Text, one.ParameterList.Parameters.Count),
+                _ => (Text: "", Count: 0),
+            }).Where(static one => one.Text.Length > 0).Select(one => (Name: file.Path + "," + one.Text, one.Count))).ToArray();
+        var large = all.Where(static one => one.Count > MostArguments).OrderByDescending(static one => one.Count).ToArray();
+        output.WriteLine($"constructors: {all.Length}, {large.Length} with more than {MostArguments} arguments");
+        foreach (var (name, count) in large)
+            output.WriteLine($"  {count} {name}");
+        var listed = Repository.List("constructors.txt").Keys;
+        string[] names = [.. large.Select(static one => one.Name).Distinct()];
+        Findings.None(names.Except(listed).Select(static name => name + " takes too many")
+            .Concat(listed.Except(names).Select(static name => name + " takes no more than it may: remove it from the list")));
     }
 
     [Fact]

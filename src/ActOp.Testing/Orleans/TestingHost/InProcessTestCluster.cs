@@ -14,14 +14,11 @@ namespace Orleans.TestingHost;
 /// <summary>
 /// A cluster of silos and a client in the process of the test, connected in memory; see <see cref="InProcessTestClusterBuilder"/>.
 /// </summary>
-/// <remarks>
-/// One thread at a time, except for <see cref="Client"/> and what it returns. <c>InProcessTestCluster.Silos.cs</c> starts and stops silos.
-/// </remarks>
+/// <remarks>One thread at a time, except for <see cref="Client"/> and what it returns.</remarks>
 public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
 {
     private readonly Fabric _fabric;
-    private IHost? _clientHost;
-    private IClusterClient? _client;
+    private readonly TestClient _client = new();
 
     /// <summary>A cluster that is not deployed yet.</summary>
     public InProcessTestCluster(InProcessTestClusterOptions options, ITestClusterPortAllocator portAllocator)
@@ -42,8 +39,7 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
 
     /// <summary>The client.</summary>
     /// <exception cref="InvalidOperationException">There is none: not deployed, or stopped.</exception>
-    public IClusterClient Client =>
-        _client ?? throw new InvalidOperationException("The client is not connected. Call DeployAsync or InitializeClientAsync.");
+    public IClusterClient Client => _client.Client;
 
     /// <summary>Starts the silos and connects the client.</summary>
     public Task DeployAsync() => DeployAsync(CancellationToken.None);
@@ -53,7 +49,7 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     {
         if (_silos.Count > 0)
             throw new InvalidOperationException("Cluster host already deployed.");
-        try
+        await Hosts.DeployAsync(async () =>
         {
             await StartSilosAsync(1, cancellationToken).ConfigureAwait(false);
             if (Options.InitialSilosCount > 1)
@@ -61,14 +57,7 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
             await WaitForLivenessToStabilizeAsync().WaitAsync(cancellationToken).ConfigureAwait(false);
             if (Options.InitializeClientOnDeploy)
                 await InitializeClientAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (Exception exception)
-        {
-            await DisposeAsync().ConfigureAwait(false);
-            if (exception.GetBaseException() is TimeoutException)
-                throw new TimeoutException("Timeout during test initialization", exception);
-            throw;
-        }
+        }, DisposeAsync).ConfigureAwait(false);
     }
 
     /// <summary>Connects the client, a new one if there was one.</summary>
@@ -83,44 +72,19 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
         builder.UseOrleansClient(client => _fabric.AddClient(client.Services, Options.GatewayPerSilo ? gateways : gateways[..1]));
         foreach (var configure in Options.ClientHostConfigurationDelegates)
             configure(builder);
-        _clientHost = builder.Build();
-        await _clientHost.StartAsync(cancellationToken).ConfigureAwait(false);
-        _client = _clientHost.Services.GetRequiredService<IClusterClient>();
+        await _client.StartAsync(builder.Build(), cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Disconnects the client in order.</summary>
     public Task StopClusterClientAsync() => StopClusterClientAsync(CancellationToken.None);
 
     /// <summary>Disconnects the client in order; when cancelled, at once.</summary>
-    public async Task StopClusterClientAsync(CancellationToken cancellationToken)
-    {
-        var host = _clientHost;
-        _clientHost = null;
-        _client = null;
-        if (host is null)
-            return;
-        try
-        {
-            await host.StopAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
-        {
-            // The client ends without a farewell, as a silo does.
-        }
-        finally
-        {
-            host.Dispose();
-        }
-    }
+    public Task StopClusterClientAsync(CancellationToken cancellationToken) => _client.StopAsync(cancellationToken);
 
     /// <summary>Ends the client as a crash would.</summary>
     public Task KillClientAsync()
     {
-        var host = _clientHost;
-        _clientHost = null;
-        _client = null;
-        host?.Services.GetRequiredService<Node>().Kill();
-        host?.Dispose();
+        _client.Kill();
         return Task.CompletedTask;
     }
 
@@ -183,15 +147,7 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     {
         SiloHandle[] silos = [.. _silos];
         _silos.Clear();
-        try
-        {
-            await KillClientAsync().ConfigureAwait(false);
-        }
-        finally
-        {
-            await Hosts.EndAsync(silos).ConfigureAwait(false);
-        }
-
+        await Hosts.EndAsync(_client, silos).ConfigureAwait(false);
     }
 
     internal IEnumerable<Node> Nodes => GetActiveSilos().Select(silo => silo.Node);

@@ -11,14 +11,11 @@ using Orleans.Runtime;
 namespace Orleans.TestingHost;
 
 /// <summary>A cluster of silos and a client in the process of the test, connected in memory.</summary>
-/// <remarks>
-/// One thread at a time, except for <see cref="Client"/> and what it returns. <c>TestCluster.Silos.cs</c> starts and stops silos.
-/// </remarks>
+/// <remarks>One thread at a time, except for <see cref="Client"/> and what it returns.</remarks>
 public class TestCluster : IDisposable, IAsyncDisposable
 {
     private readonly Fabric _fabric;
-    private IHost? _clientHost;
-    private IClusterClient? _client;
+    private readonly TestClient _client = new();
 
     /// <summary>A cluster that is not deployed yet; see <see cref="TestClusterBuilder"/>.</summary>
     public TestCluster(TestClusterOptions options, IReadOnlyList<IConfigurationSource> configurationSources,
@@ -48,8 +45,7 @@ public class TestCluster : IDisposable, IAsyncDisposable
 
     /// <summary>The client.</summary>
     /// <exception cref="InvalidOperationException">There is none: not deployed, or stopped.</exception>
-    public IClusterClient Client =>
-        _client ?? throw new InvalidOperationException("The client is not connected. Call DeployAsync or InitializeClientAsync.");
+    public IClusterClient Client => _client.Client;
 
     /// <summary>Makes references for the client.</summary>
     public IGrainFactory GrainFactory => Client;
@@ -68,7 +64,7 @@ public class TestCluster : IDisposable, IAsyncDisposable
     {
         if (_silos.Count > 0)
             throw new InvalidOperationException("Cluster host already deployed.");
-        try
+        await Hosts.DeployAsync(async () =>
         {
             _silos.Add(await StartSiloAsync(0, Options, null, false, cancellationToken).ConfigureAwait(false));
             if (Options.InitialSilosCount > 1)
@@ -76,14 +72,7 @@ public class TestCluster : IDisposable, IAsyncDisposable
             await WaitForLivenessToStabilizeAsync().WaitAsync(cancellationToken).ConfigureAwait(false);
             if (Options.InitializeClientOnDeploy)
                 await InitializeClientAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (Exception exception)
-        {
-            await DisposeAsync().ConfigureAwait(false);
-            if (exception.GetBaseException() is TimeoutException)
-                throw new TimeoutException("Timeout during test initialization", exception);
-            throw;
-        }
+        }, DisposeAsync).ConfigureAwait(false);
     }
 
     /// <summary>Connects the client, a new one if there was one.</summary>
@@ -98,44 +87,19 @@ public class TestCluster : IDisposable, IAsyncDisposable
         var gateways = GetActiveSilos().Select(silo => silo.GatewayAddress.Endpoint.Port).ToArray();
         builder.UseOrleansClient((_, client) => _fabric.AddClient(client.Services, Options.GatewayPerSilo ? gateways : gateways[..1]));
         Configurators.ApplyToClient(builder, configuration);
-        _clientHost = builder.Build();
-        await _clientHost.StartAsync(cancellationToken).ConfigureAwait(false);
-        _client = _clientHost.Services.GetRequiredService<IClusterClient>();
+        await _client.StartAsync(builder.Build(), cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Disconnects the client in order.</summary>
     public Task StopClusterClientAsync() => StopClusterClientAsync(CancellationToken.None);
 
     /// <summary>Disconnects the client in order; when cancelled, at once.</summary>
-    public async Task StopClusterClientAsync(CancellationToken cancellationToken)
-    {
-        var host = _clientHost;
-        _clientHost = null;
-        _client = null;
-        if (host is null)
-            return;
-        try
-        {
-            await host.StopAsync(cancellationToken).ConfigureAwait(false);
-        }
-        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
-        {
-            // The client ends without a farewell, as a silo does.
-        }
-        finally
-        {
-            host.Dispose();
-        }
-    }
+    public Task StopClusterClientAsync(CancellationToken cancellationToken) => _client.StopAsync(cancellationToken);
 
     /// <summary>Ends the client as a crash would.</summary>
     public Task KillClientAsync()
     {
-        var host = _clientHost;
-        _clientHost = null;
-        _client = null;
-        host?.Services.GetRequiredService<Node>().Kill();
-        host?.Dispose();
+        _client.Kill();
         return Task.CompletedTask;
     }
 
@@ -204,15 +168,7 @@ public class TestCluster : IDisposable, IAsyncDisposable
     {
         SiloHandle[] silos = [.. _silos];
         _silos.Clear();
-        try
-        {
-            await KillClientAsync().ConfigureAwait(false);
-        }
-        finally
-        {
-            await Hosts.EndAsync(silos).ConfigureAwait(false);
-        }
-
+        await Hosts.EndAsync(_client, silos).ConfigureAwait(false);
         GC.SuppressFinalize(this);
     }
 
