@@ -411,7 +411,7 @@ public sealed class ArcBufferWriter : IBufferWriter<byte>, IDisposable
             var done = _first;
             _first = next;
             done.Unpin();
-        Invariant.Holds(_read <= _first.Length);
+            Invariant.Holds(_read <= _first.Length);
         }
     }
 
