@@ -411,8 +411,9 @@ public sealed class ArcBufferWriter : IBufferWriter<byte>, IDisposable
             var done = _first;
             _first = next;
             done.Unpin();
-            Invariant.Holds(_read <= _first.Length);
         }
+
+        Invariant.Holds(_read <= _first.Length);
     }
 
     /// <summary>Appends segments to write into, for a read of a socket.</summary>
