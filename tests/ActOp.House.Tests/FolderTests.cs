@@ -13,11 +13,8 @@ public class FolderTests(ITestOutputHelper output)
         var needs = Needs();
         var pairs = needs.Where(one => string.CompareOrdinal(one.From, one.To) < 0 && needs.Contains((one.To, one.From)))
             .Select(static one => one.From + "," + one.To.Split('/')[1]).Order(StringComparer.Ordinal).ToArray();
-        var listed = Repository.List("folder-pairs.txt");
         output.WriteLine($"pairs of folders that need each other: {pairs.Length}");
-        Findings.None(pairs.Except(listed.Keys).Select(static pair => pair + " is new")
-            .Concat(listed.Keys.Except(pairs).Select(static pair => pair + " is gone: remove it from the list"))
-            .Concat(listed.Where(static pair => pair.Value.Length == 0).Select(static pair => pair.Key + " has no reason")));
+        Findings.AreListed(pairs, "folder-pairs.txt");
     }
 
     /// <summary>Whatever needs the foundation, the foundation needs none of it.</summary>

@@ -50,16 +50,14 @@ public partial class ReferenceArrowTests(ITestOutputHelper output)
     [Fact]
     public void Each_friend_of_an_assembly_is_listed_with_a_reason()
     {
-        string[] all = [.. from path in Repository.Files("src", "*.csproj")
-                           from friend in XDocument.Load(Path.Combine(Repository.Root, path)).Descendants("InternalsVisibleTo")
-                           select Path.GetFileNameWithoutExtension(path) + "," + (string)friend.Attribute("Include")!];
-        string[] friends = [.. all.Where(static pair => Repository.Files("src", "*.csproj").Any(path =>
-            pair.EndsWith("," + Path.GetFileNameWithoutExtension(path), StringComparison.Ordinal)))];
-        var listed = Repository.List("friends.txt");
+        string[] projects = [.. Repository.Files("src", "*.csproj")];
+        var all = (from path in projects
+                   from friend in XDocument.Load(Path.Combine(Repository.Root, path)).Descendants("InternalsVisibleTo")
+                   select (Of: Path.GetFileNameWithoutExtension(path), Name: (string)friend.Attribute("Include")!)).ToArray();
+        var names = projects.Select(Path.GetFileNameWithoutExtension).ToHashSet();
+        string[] friends = [.. all.Where(friend => names.Contains(friend.Name)).Select(static friend => friend.Of + "," + friend.Name)];
         output.WriteLine($"friends of assemblies of src: {friends.Length} in src, {all.Length - friends.Length} tests and benchmarks");
-        Findings.None(friends.Except(listed.Keys).Select(static pair => pair + " is new")
-            .Concat(listed.Keys.Except(friends).Select(static pair => pair + " is gone: remove it from the list"))
-            .Concat(listed.Where(static pair => pair.Value.Length == 0).Select(static pair => pair.Key + " has no reason")));
+        Findings.AreListed(friends, "friends.txt");
     }
 
     [Fact]

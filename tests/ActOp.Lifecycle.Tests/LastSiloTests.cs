@@ -1,4 +1,5 @@
 using ActOp.Runtime.Nodes;
+using ActOp.TestClusters;
 
 namespace ActOp.Lifecycle.Tests;
 
@@ -10,8 +11,7 @@ public class LastSiloTests
     [Fact]
     public async Task A_grain_has_no_place_on_the_last_silo_while_it_stops_because_the_silo_is_not_available()
     {
-        await using var cluster = new InProcessTestClusterBuilder(1).Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync();
         await cluster.Client.GetGrain<ICaller>(1).Begin();
         await cluster.StopSiloAsync(cluster.Silos[0]);
         var exception = Assert.IsType<SiloUnavailableException>(await Told.Task);

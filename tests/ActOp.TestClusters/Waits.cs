@@ -28,15 +28,8 @@ internal static class Waits
     /// <summary>Ends when no node of the cluster has a call in flight; calls of the runtime itself come and go.</summary>
     internal static async Task NothingInFlightAsync(this InProcessTestCluster cluster)
     {
-        using var patience = new CancellationTokenSource(Gate.Patience);
         foreach (var node in cluster.Nodes)
-        {
-            while (node.Calls.InFlight > 0)
-            {
-                patience.Token.ThrowIfCancellationRequested();
-                await Task.Yield();
-            }
-        }
+            await UntilAsync(() => node.Calls.InFlight == 0);
     }
 
     private static Task UntilAsync(Func<bool> isSo) =>

@@ -111,16 +111,8 @@ internal sealed class GrainServiceHost(
         }
     }
 
-    private RuntimeService? RuntimeServiceOf(Type serviceInterface)
-    {
-        foreach (var service in local.Services.GetServices<RuntimeService>())
-        {
-            if (service.Service == serviceInterface)
-                return service;
-        }
-
-        return null;
-    }
+    private RuntimeService? RuntimeServiceOf(Type serviceInterface) =>
+        local.Services.GetServices<RuntimeService>().FirstOrDefault(one => one.Service == serviceInterface);
 
     private static string NameOf(Type serviceInterface) => Prefix + TypeManifest.NameOf(serviceInterface);
 

@@ -8,7 +8,7 @@ internal static class Invariant
     public static void Holds(bool condition, [System.Runtime.CompilerServices.CallerArgumentExpression(nameof(condition))] string text = "")
     {
         if (!condition)
-            throw new FailedException("An invariant does not hold: " + text);
+            throw new InvalidOperationException("An invariant does not hold: " + text);
     }
 
     public static void Held(Lock gate, [System.Runtime.CompilerServices.CallerArgumentExpression(nameof(gate))] string text = "") =>
@@ -16,7 +16,4 @@ internal static class Invariant
 
     public static void NotHeld(Lock gate, [System.Runtime.CompilerServices.CallerArgumentExpression(nameof(gate))] string text = "") =>
         Holds(!gate.IsHeldByCurrentThread || !ActOp.Interleaving.Tests.Exploring.Interleaver.IsModelled, text);
-
-    /// <summary>A check has failed.</summary>
-    internal sealed class FailedException(string message) : Exception(message);
 }
