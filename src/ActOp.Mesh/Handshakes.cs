@@ -1,24 +1,17 @@
-using System.Security.Cryptography;
-using ActOp.Mesh.Transports;
-
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The handshakes of one <see cref="MeshNode"/>: from a byte stream to a link of a session. Owns the accepted connections that have not
-/// finished theirs (<see cref="PendingHandshakes"/>); <see cref="Peer"/> describes which session remains when both ends dial.
+/// The handshakes of one <see cref="MeshNode"/>: from a link to a link of a session. Accepted connections that have not finished theirs are
+/// in <see cref="PendingHandshakes"/>; <see cref="Peer"/> describes which session remains when both ends dial.
 /// <para>Who says what when: an acceptor tells its identity only to a dialler that has reached the listener of its kind, that knows the
 /// ids, and that has proved the secret if there is one. A dialler commits only to an acceptor that has proved it too. Until the claim,
 /// nothing is kept of a dialler but its link and its place among the pending handshakes; a refusal, an exception, or the deadline closes
 /// the link, which gives both back.</para>
-/// <para>Threads: control thread, except <see cref="Accepted"/> (any).</para>
+/// <para>Threads: control thread.</para>
 /// </summary>
 internal sealed class Handshakes(
-    NodeId self, MeshOptions options, TimeProvider time, MeshTables tables, Poller control, Sessions sessions, MeshReports reports,
-    MeshEvents events, HandshakeKeys keys, NameOwners owners, ConnectionCounts counts)
-    : IDisposable
+    HandshakeIdentity identity, PendingHandshakes pending, MeshTables tables, Poller control, Sessions sessions, MeshReports reports)
 {
-    public PendingHandshakes Pending { get; } = new(options, time);
-
     /// <summary>A handshake frame arrived.</summary>
     public void Received(Link link, ReadOnlySpan<byte> body)
     {
@@ -54,16 +47,20 @@ internal sealed class Handshakes(
                 link.Transcript!.Add(body);
                 OnGreeting(link);
                 return;
-            case (LinkPhase.AwaitHello, HandshakeKind.Hello) when (reason = CheckHello(link, frame, body)) == DisconnectReason.None:
+            case (LinkPhase.AwaitHello, HandshakeKind.Hello)
+                when (reason = identity.CheckHello(link, frame, body)) == DisconnectReason.None:
                 OnHello(link, frame, body);
                 return;
-            case (LinkPhase.AwaitAnswer, HandshakeKind.Answer) when (reason = CheckAnswer(link, frame, body)) == DisconnectReason.None:
+            case (LinkPhase.AwaitAnswer, HandshakeKind.Answer)
+                when (reason = identity.CheckAnswer(link, frame, body)) == DisconnectReason.None:
                 OnAnswer(link, frame, body);
                 return;
-            case (LinkPhase.AwaitClaim, HandshakeKind.Claim) when (reason = CheckProof(link, frame, body)) == DisconnectReason.None:
+            case (LinkPhase.AwaitClaim, HandshakeKind.Claim)
+                when (reason = HandshakeIdentity.CheckProof(link, frame, body)) == DisconnectReason.None:
                 OnClaim(link, frame, body);
                 return;
-            case (LinkPhase.AwaitWelcome, HandshakeKind.Welcome) when (reason = CheckProof(link, frame, body)) == DisconnectReason.None:
+            case (LinkPhase.AwaitWelcome, HandshakeKind.Welcome)
+                when (reason = HandshakeIdentity.CheckProof(link, frame, body)) == DisconnectReason.None:
                 OnWelcome(link, frame);
                 return;
             default:
@@ -75,70 +72,10 @@ internal sealed class Handshakes(
     /// <summary>Closes a link that does not speak the protocol, without an answer.</summary>
     public void RefuseGarbage(Link link) => Refuse(link, DisconnectReason.Garbage, tell: false);
 
-    /// <summary>A listener has accepted a connection.</summary>
-    public void Accepted(ByteStream stream, ListenerPlace place)
-    {
-        if (counts.TryEnter(place, stream) is not DisconnectReason.None and var reason)
-        {
-            Turn(stream, reason);
-            return;
-        }
-
-        Link? link = null;
-        try
-        {
-            link = tables.TryAddLink(stream, LinkPhase.AwaitHello, place);
-        }
-        finally
-        {
-            if (link is null)
-            {
-                counts.Leave(place, stream);
-            }
-        }
-
-        if (link is not null)
-        {
-            Begin(link);
-        }
-    }
-
-    private void Begin(Link link)
-    {
-        try
-        {
-            if (!Pending.Enter(link))
-            {
-                link.Abort(DisconnectReason.OutOfDescriptors);
-                return;
-            }
-
-            Send(link, new HandshakeFrame { Kind = HandshakeKind.Greeting, Nonce = keys.NewNonce() });
-            control.Post(() => control.Attach(link), link);
-        }
-        catch
-        {
-            // The node owns the stream; the listener logs the exception and continues.
-            link.Abort(DisconnectReason.InternalError);
-            throw;
-        }
-    }
-
-    /// <summary>Closes a connection for which there is no link, with the reason if the stream takes it at once.</summary>
-    private void Turn(ByteStream stream, DisconnectReason reason)
-    {
-        using (stream)
-        {
-            var refusal = new HandshakeFrame { Kind = HandshakeKind.Refusal, Reason = reason }.Encode();
-            stream.Send([.. BitConverter.GetBytes(refusal.Length), .. refusal]);
-            reports.ConnectionRefused(stream.RemoteEndPoint, reason);
-        }
-    }
-
     /// <summary>A link was closed before it joined a session.</summary>
     public void Closed(Link link)
     {
-        Pending.Leave(link);
+        pending.Leave(link);
         // A dialler that goes after it has proved itself and learned whom it has reached only asked (MeshNode.Ask).
         var asked = link is { AbortReason: DisconnectReason.PeerClosed or DisconnectReason.Reset, Transcript.Node: not null };
         if (link.AbortReason != DisconnectReason.ClosedLocally && !asked)
@@ -147,52 +84,12 @@ internal sealed class Handshakes(
         }
     }
 
-    public void Dispose() => Pending.Dispose();
-
     /// <summary>A dialler shows what it knows. It does not know yet whom it has reached.</summary>
     private void OnGreeting(Link link)
     {
-        var transcript = link.Transcript!;
-        transcript.Key = keys.Of(self.Kind).FirstOrDefault();
-        var nonce = keys.NewNonce();
+        var hello = identity.Hello(link.Transcript!);
         link.Enter(LinkPhase.AwaitAnswer);
-        Send(link, new HandshakeFrame
-        {
-            Kind = HandshakeKind.Hello,
-            Nonce = nonce,
-            Cluster = transcript.Mark("cluster", options.ClusterId, nonce),
-            Service = transcript.Mark("service", options.ServiceId, nonce),
-            NodeKind = self.Kind,
-            Name = self.Name,
-            KeepAlive = KeepAlive,
-        });
-    }
-
-    /// <summary>What an acceptor refuses; it has said nothing about itself yet, and keeps nothing about the dialler.</summary>
-    private DisconnectReason CheckHello(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)
-    {
-        if (hello.NodeKind != link.Accepts)
-        {
-            return DisconnectReason.WrongRole;
-        }
-
-        var transcript = link.Transcript!;
-        var accepted = keys.Of(link.Accepts);
-        var isProven = accepted.Length == 0 && transcript.IsProven(hello, body, null);
-        foreach (var key in accepted)
-        {
-            if (transcript.IsProven(hello, body, key))
-            {
-                transcript.Key = key;
-                isProven = true;
-                break;
-            }
-        }
-
-        return !isProven ? DisconnectReason.NotAuthenticated
-            : !IsMark(hello.Cluster, transcript.Mark("cluster", options.ClusterId, hello.Nonce)) ? DisconnectReason.WrongCluster
-            : !IsMark(hello.Service, transcript.Mark("service", options.ServiceId, hello.Nonce)) ? DisconnectReason.WrongService
-            : CheckNode(hello.Node);
+        Send(link, hello);
     }
 
     private void OnHello(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)
@@ -201,29 +98,10 @@ internal sealed class Handshakes(
         transcript.Add(body);
         transcript.Node = hello.Node;
         transcript.KeepAlive = hello.KeepAlive;
-        Pending.Proved(link);
+        pending.Proved(link);
         link.Enter(LinkPhase.AwaitClaim);
-        Send(link, new HandshakeFrame
-        {
-            Kind = HandshakeKind.Answer,
-            NodeKind = self.Kind,
-            Name = self.Name,
-            KeepAlive = KeepAlive,
-        });
+        Send(link, identity.Answer());
     }
-
-    private DisconnectReason CheckAnswer(Link link, HandshakeFrame answer, ReadOnlySpan<byte> body)
-        => answer.NodeKind != link.Accepts ? DisconnectReason.WrongRole
-            : CheckProof(link, answer, body) is not DisconnectReason.None and var reason ? reason
-            : CheckNode(answer.Node);
-
-    private static DisconnectReason CheckProof(Link link, HandshakeFrame frame, ReadOnlySpan<byte> body)
-        => link.Transcript is { } transcript && transcript.IsProven(frame, body, transcript.Key)
-            ? DisconnectReason.None
-            : DisconnectReason.NotAuthenticated;
-
-    private DisconnectReason CheckNode(NodeId node)
-        => node == self ? DisconnectReason.Self : events.AcceptsName(node) ? DisconnectReason.None : DisconnectReason.WrongName;
 
     /// <summary>A dialler's decision: now it knows which node it has reached.</summary>
     private void OnAnswer(Link link, HandshakeFrame answer, ReadOnlySpan<byte> body)
@@ -251,17 +129,7 @@ internal sealed class Handshakes(
         session.Announced ??= answer.KeepAlive;
         link.Transcript!.Add(body);
         link.Enter(LinkPhase.AwaitWelcome);
-        Send(link, new HandshakeFrame
-        {
-            Kind = HandshakeKind.Claim,
-            Session = session.Number,
-            Channel = link.Channel,
-            Index = (ushort)link.Index,
-            Links = (ushort)session.DataLinks,
-            Supersedes = session.Peer.LastAccepted,
-            Token = keys.TokenFor(answer.Node),
-            Mark = self.Kind == NodeKind.Client ? keys.Mark : 0,
-        });
+        Send(link, identity.Claim(link, session, answer.Node));
     }
 
     private bool TryCommit(Session session, NodeId id)
@@ -291,7 +159,7 @@ internal sealed class Handshakes(
     {
         var transcript = link.Transcript!;
         var node = transcript.Node!;
-        if (owners.Check(node, claim.Token) is not DisconnectReason.None and var reason)
+        if (identity.CheckOwner(node, claim.Token) is not DisconnectReason.None and var reason)
         {
             Refuse(link, reason, tell: true);
             return;
@@ -308,11 +176,11 @@ internal sealed class Handshakes(
             return;
         }
 
-        owners.Take(node, claim.Token);
-        Pending.Leave(link);
+        identity.TakeOwner(node, claim.Token);
+        pending.Leave(link);
         transcript.Add(body);
         // Made before the transcript goes; held before it leaves: after it frames may arrive, which wait until the session is complete.
-        var welcome = transcript.Seal(new HandshakeFrame { Kind = HandshakeKind.Welcome, Token = keys.TokenFor(node) });
+        var welcome = transcript.Seal(new HandshakeFrame { Kind = HandshakeKind.Welcome, Token = identity.TokenFor(node) });
         link.Enter(LinkPhase.Held);
         session.Welcomed++;
         // Sent before the session opens, so that no frame of this end overtakes it.
@@ -331,7 +199,7 @@ internal sealed class Handshakes(
         {
             if (arriving.IsDialled)
             {
-                if (self.CompareTo(peer.Id) < 0)
+                if (identity.Self.CompareTo(peer.Id) < 0)
                 {
                     return null;
                 }
@@ -367,24 +235,20 @@ internal sealed class Handshakes(
     {
         var session = link.Session!;
         var node = session.Peer.Id!;
-        if (owners.Check(node, welcome.Token) is not DisconnectReason.None and var reason)
+        if (identity.CheckOwner(node, welcome.Token) is not DisconnectReason.None and var reason)
         {
             Refuse(link, reason, tell: false);
             return;
         }
 
-        owners.Take(node, welcome.Token);
+        identity.TakeOwner(node, welcome.Token);
         link.Enter(LinkPhase.Held);
         session.Welcomed++;
         sessions.TryPromote(session.Peer);
     }
 
-    private int KeepAlive => (int)options.KeepAliveInterval.TotalMilliseconds;
-
-    private static bool IsMark(byte[] mark, byte[] expected) => CryptographicOperations.FixedTimeEquals(mark, expected);
-
     /// <summary>Sends a frame that belongs to the transcript.</summary>
-    private static void Send(Link link, HandshakeFrame frame)
+    internal static void Send(Link link, HandshakeFrame frame)
     {
         var transcript = link.Transcript!;
         var bytes = transcript.Seal(frame);

@@ -9,7 +9,7 @@ namespace ActOp.Mesh;
 /// The endpoint of one process in the mesh: accepts and dials peers, and holds the pollers that read their links. Has no threads: the
 /// runtime calls <see cref="ControlPoller"/> and each of the <see cref="PollerCount"/> data pollers from threads of its own, and flushes
 /// links when told by <see cref="MeshEvents.SendPending"/>. Composes its parts, which own the state: <see cref="MeshTables"/>, <see
-/// cref="MeshPollers"/>, <see cref="Handshakes"/>, <see cref="Sessions"/> and <see cref="Dials"/>.
+/// cref="MeshPollers"/>, <see cref="Acceptances"/>, <see cref="Handshakes"/>, <see cref="Sessions"/> and <see cref="Dials"/>.
 /// <para>Threads: public members may be called from any thread, but <see cref="SetPollers"/> and <see cref="Dispose"/> not from a callback
 /// of <see cref="MeshEvents"/>. Handshakes, sessions and dials belong to the control thread; other threads post to it.</para>
 /// </summary>
@@ -22,6 +22,7 @@ public sealed class MeshNode : IDisposable
     private readonly MeshPollers _pollers;
     private readonly Sessions _sessions;
     private readonly Handshakes _handshakes;
+    private readonly Acceptances _acceptances;
     private readonly ConnectionCounts _counts;
     private readonly NameOwners _owners;
 
@@ -58,8 +59,10 @@ public sealed class MeshNode : IDisposable
         _metrics = new MeshMetrics(this);
         var reports = new MeshReports(events, _metrics, Log, time);
         _sessions = new Sessions(_tables, _pollers, options, time, reports, transport, _owners);
-        _handshakes = new Handshakes(id, options, time, _tables, _pollers.Control, _sessions, reports, events,
-            new HandshakeKeys(options), _owners, _counts);
+        var identity = new HandshakeIdentity(id, options, events, new HandshakeKeys(options), _owners);
+        PendingHandshakes = new PendingHandshakes(options, time);
+        _handshakes = new Handshakes(identity, PendingHandshakes, _tables, _pollers.Control, _sessions, reports);
+        _acceptances = new Acceptances(identity, PendingHandshakes, _tables, _pollers.Control, reports, _counts);
     }
 
     /// <summary>The identity of this node.</summary>
@@ -89,7 +92,7 @@ public sealed class MeshNode : IDisposable
     /// <summary>Connections that were open and are closed.</summary>
     public long LinksClosed => _metrics.LinksClosed;
 
-    internal PendingHandshakes PendingHandshakes => _handshakes.Pending;
+    internal PendingHandshakes PendingHandshakes { get; }
 
     internal IReadOnlyList<Poller> Pollers => _pollers.Data;
 
@@ -143,7 +146,7 @@ public sealed class MeshNode : IDisposable
 
         var place = _counts.Add(accepts);
         var listener = _transport.Listen(
-            endPoint, stream => _handshakes.Accepted(stream, place), exception => Log.AcceptFailed(exception, endPoint));
+            endPoint, stream => _acceptances.Accepted(stream, place), exception => Log.AcceptFailed(exception, endPoint));
         if (_tables.TryAdd(listener))
         {
             return listener.EndPoint;
@@ -217,7 +220,7 @@ public sealed class MeshNode : IDisposable
         _tables.BeginStop();
         StopListening();
         _sessions.Dispose();
-        _handshakes.Dispose();
+        PendingHandshakes.Dispose();
         _pollers.Dispose();
         foreach (var peer in Peers())
         {

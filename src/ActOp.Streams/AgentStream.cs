@@ -9,7 +9,12 @@ namespace ActOp.Streams;
 /// <summary>What the agents of a provider have in common. Immutable.</summary>
 internal sealed record AgentSetup(
     StreamParts Parts, string Provider, IQueueAdapter Adapter, IQueueAdapterFactory Factory, StreamPubSub PubSub,
-    StreamPullingAgentOptions Options, IStreamFilter? Filter, IBackoffProvider DeliveryBackoff, IBackoffProvider ReaderBackoff);
+    StreamPullingAgentOptions Options, IStreamFilter? Filter, AgentBackoffs Backoffs);
+
+/// <summary>How long agents of a provider pause after failures.</summary>
+/// <param name="Deliveries">Between tries of a delivery.</param>
+/// <param name="Reads">Between reads of a queue.</param>
+internal sealed record AgentBackoffs(IBackoffProvider Deliveries, IBackoffProvider Reads);
 
 /// <summary>A stream of which the agent has seen items.</summary>
 /// <param name="id">The stream.</param>

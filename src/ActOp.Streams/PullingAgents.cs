@@ -37,10 +37,11 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
         _balancer = services.GetKeyedService<IStreamQueueBalancer>(name) ?? new EvenQueueBalancer(services);
         _setup = new AgentSetup(
             source.Parts, name, source.Adapter, factory, pubSub,
-                services.GetRequiredService<IOptionsMonitor<StreamPullingAgentOptions>>().Get(name),
+            services.GetRequiredService<IOptionsMonitor<StreamPullingAgentOptions>>().Get(name),
             services.GetKeyedService<IStreamFilter>(name),
-            services.GetKeyedService<IMessageDeliveryBackoffProvider>(name) ?? (IBackoffProvider)StreamBackoff.OfDeliveries,
-            services.GetKeyedService<IQueueReaderBackoffProvider>(name) ?? (IBackoffProvider)StreamBackoff.OfReads);
+            new AgentBackoffs(
+                services.GetKeyedService<IMessageDeliveryBackoffProvider>(name) ?? (IBackoffProvider)StreamBackoff.OfDeliveries,
+                services.GetKeyedService<IQueueReaderBackoffProvider>(name) ?? (IBackoffProvider)StreamBackoff.OfReads));
     }
 
     /// <summary>The number of agents.</summary>

@@ -242,7 +242,7 @@ internal sealed class StreamAgent : IStreamAgent
     }
 
     /// <summary>The pause before a failed delivery is repeated.</summary>
-    internal Task PauseAfterFailureAsync(int failures) => PauseAsync(_queueParts.Pause(_setup.DeliveryBackoff, failures));
+    internal Task PauseAfterFailureAsync(int failures) => PauseAsync(_queueParts.Pause(_setup.Backoffs.Deliveries, failures));
 
     /// <summary>A pause that ends early when the agent stops.</summary>
     private async Task PauseAsync(TimeSpan time) => await Task.Delay(time, Parts.Local.TaskTime, _stopping.Token).ConfigureAwait(
@@ -266,7 +266,7 @@ internal sealed class StreamAgent : IStreamAgent
                 {
                     failures++;
                     Reports.NotRead(failures, exception);
-                    await PauseAsync(_queueParts.Pause(_setup.ReaderBackoff, failures - 1));
+                    await PauseAsync(_queueParts.Pause(_setup.Backoffs.Reads, failures - 1));
                 }
                 catch (Exception)
                 {
@@ -375,7 +375,7 @@ internal sealed class StreamAgent : IStreamAgent
                 _queueParts.Failed("An acknowledgement to " + _receiver!.GetType(), exception);
             }
 
-            await PauseAsync(_queueParts.Pause(_setup.ReaderBackoff, failures));
+            await PauseAsync(_queueParts.Pause(_setup.Backoffs.Reads, failures));
         }
     }
 
@@ -461,7 +461,7 @@ internal sealed class StreamAgent : IStreamAgent
                 Reports.NotRegistered(stream.Id, exception);
                 if (FailureCount.IsTold(attempt + 1))
                     Parts.Log.RegistrationFailed(_setup.Provider, stream.Id, attempt + 1, exception);
-                await PauseAsync(_queueParts.Pause(_setup.ReaderBackoff, attempt));
+                await PauseAsync(_queueParts.Pause(_setup.Backoffs.Reads, attempt));
             }
         }
     }

@@ -84,7 +84,7 @@ public class GatewayTests
             await cluster.DeployAsync();
             var node = cluster.Client.ServiceProvider.GetRequiredService<Node>();
             await TestingUtils.WaitUntilAsync(
-                _ => Task.FromResult(cluster.Silos[1].SiloAddress.Equals(node.Router.PreferredGateway!())), Gate.Patience);
+                _ => Task.FromResult(cluster.Silos[1].SiloAddress.Equals(node.Router.Destinations.PreferredGateway!())), Gate.Patience);
             for (var key = 0; key < 20; key++)
                 Assert.Equal("x", await cluster.Client.GetGrain<IEchoGrain>("preferred-" + key).Echo("x"));
         }

@@ -17,28 +17,11 @@ namespace ActOp.Runtime.Calls;
 /// Any thread: that of the application that cancels a token, or the sweep of expired calls. Holds nothing. See
 /// <see cref="CallCancellation"/> for what belongs to a call.
 /// </remarks>
-/// <param name="local">This node.</param>
 /// <param name="calls">Has the requests of other nodes.</param>
-/// <param name="activations">The grains of this node.</param>
-/// <param name="peers">Which nodes this one is connected to.</param>
-/// <param name="writer">Tells other nodes.</param>
-/// <param name="locations">Where grains are, as far as it is known.</param>
-/// <param name="directory">Where grains are.</param>
-/// <param name="lookups">Supervises the lookups.</param>
+/// <param name="routes">Where requests may be.</param>
 /// <param name="waitsForCallee">A cancelled call goes on until the callee answers.</param>
-internal sealed class Cancellations(
-    LocalNode local, CallSender calls, ActivationTable activations, PeerTable peers, FrameWriter writer, LocationCache locations,
-    DirectoryClient directory, BackgroundPart lookups, bool waitsForCallee)
+internal sealed class Cancellations(CallSender calls, CancelRoutes routes, bool waitsForCallee)
 {
-    /// <summary>A cancellation follows its request over so many silos: more than a request is forwarded.</summary>
-    private const int MaxHops = 100;
-
-    /// <summary>Over so many silos it may go to where the grain is said to be.</summary>
-    private const int MaxGuesses = 3;
-
-    /// <summary>Cancellations that wait for the directory; further ones are dropped.</summary>
-    private const int MaxLookups = 1_000;
-
     /// <summary>
     /// For how long notes about a request are kept, beside those of <see cref="ArrivalMs"/>, if its deadline is later or never.
     /// </summary>
@@ -46,8 +29,6 @@ internal sealed class Cancellations(
 
     /// <summary>Deadlines travel as the time that is left, and requests that are on their way longer than expected may be run.</summary>
     internal const long ArrivalMs = 5_000;
-
-    private int _lookups;
 
     /// <summary>The answer to a request that was cancelled before it ran.</summary>
     internal static Exception NeverRan(Call call) =>
@@ -111,20 +92,75 @@ internal sealed class Cancellations(
     internal void OfOther(in CancelFrame frame)
     {
         var step = calls.Cancellables.Cancel(frame.Origin, frame.Ticket, frame.Until, out var next);
-        if (step == CancelStep.Follows && frame.Hop < MaxHops)
-            PassOn(next!, frame);
-        else if (step == CancelStep.Waits && frame.Hop < MaxGuesses && local.IsSilo)
-            Guess(frame);
+        if (step == CancelStep.Follows)
+            routes.Follow(next!, frame);
+        else if (step == CancelStep.Waits)
+            routes.Guess(frame);
     }
 
     /// <summary>When a note about the request is of no use any more: no caller waits, and the request will not arrive.</summary>
     internal static long NoteEnd(Call call, long now) => Math.Clamp(call.Deadline, now, now + LongestMs) + ArrivalMs;
 
-    /// <summary>Observers and system targets are where their id says.</summary>
-    private void Guess(in CancelFrame frame)
+    private static OperationCanceledException Cancelled(Call call, CancellationToken token) =>
+        new("The call " + call.Method.ActivityName + " to " + call.TargetId + " was cancelled.", token);
+
+    private void TellCallee(CallCancellation cancellation, long ticket, object? remote)
+    {
+        // A call that no activation and no other node has is on its way: whoever has it sees the mark.
+        if (cancellation.TellHost() || cancellation.IsLeftToSender(ticket) || remote is null)
+            return;
+        var note = ForwardedTo.Note(ref remote, ticket);
+        if ((note?.Silo ?? remote as SiloAddress) is { } silo)
+            routes.ToCallee(cancellation.Call, silo, note, ticket);
+    }
+}
+
+/// <summary>Where requests may be: sends cancellations after them.</summary>
+/// <remarks>Any thread. Owns nothing but the number of lookups.</remarks>
+/// <param name="local">This node.</param>
+/// <param name="activations">The grains of this node.</param>
+/// <param name="peers">Which nodes this one is connected to.</param>
+/// <param name="writer">Tells other nodes.</param>
+/// <param name="locations">Where grains are, as far as it is known.</param>
+/// <param name="directory">Where grains are.</param>
+/// <param name="lookups">Supervises the lookups.</param>
+internal sealed class CancelRoutes(
+    LocalNode local, ActivationTable activations, PeerTable peers, FrameWriter writer, LocationCache locations, DirectoryClient directory,
+    BackgroundPart lookups)
+{
+    /// <summary>A cancellation follows its request over so many silos: more than a request is forwarded.</summary>
+    private const int MaxHops = 100;
+
+    /// <summary>Over so many silos it may go to where the grain is said to be.</summary>
+    private const int MaxGuesses = 3;
+
+    /// <summary>Cancellations that wait for the directory; further ones are dropped.</summary>
+    private const int MaxLookups = 1_000;
+
+    private int _lookups;
+
+    /// <summary>
+    /// To the node that has a call of this process. Clients have no links to each other, and may have none to a silo. The one that has
+    /// forwarded the request knows where it is.
+    /// </summary>
+    internal void ToCallee(Call call, SiloAddress silo, ForwardedTo? note, long ticket) =>
+        writer.SendCancel(call, note is not null && !local.IsSilo && !peers.IsConnected(silo) ? note.By : silo, ticket);
+
+    /// <summary>To the silo to which this one has forwarded the request.</summary>
+    internal void Follow(SiloAddress next, in CancelFrame frame)
+    {
+        if (frame.Hop < MaxHops)
+            PassOn(next, frame);
+    }
+
+    /// <summary>
+    /// A request of which nothing is known is looked for where its grain is said to be. Observers and system targets are where their id
+    /// says.
+    /// </summary>
+    internal void Guess(in CancelFrame frame)
     {
         var target = frame.Target;
-        if (activations.TryGet(target, out _))
+        if (frame.Hop >= MaxGuesses || !local.IsSilo || activations.TryGet(target, out _))
             return;
         if (SystemGrainIds.TryGetAddress(target, out var named))
             PassOnIfKnown(named, frame);
@@ -166,23 +202,6 @@ internal sealed class Cancellations(
     {
         if (!silo.Equals(local.Address))
             writer.SendCancel(silo, frame with { Hop = (byte)(frame.Hop + 1) });
-    }
-
-    private static OperationCanceledException Cancelled(Call call, CancellationToken token) =>
-        new("The call " + call.Method.ActivityName + " to " + call.TargetId + " was cancelled.", token);
-
-    private void TellCallee(CallCancellation cancellation, long ticket, object? remote)
-    {
-        // A call that no activation and no other node has is on its way: whoever has it sees the mark.
-        if (cancellation.TellHost() || cancellation.IsLeftToSender(ticket) || remote is null)
-            return;
-        var note = ForwardedTo.Note(ref remote, ticket);
-        if ((note?.Silo ?? remote as SiloAddress) is not { } silo)
-            return;
-        // Clients have no links to each other, and may have none to a silo. The one that has forwarded the request knows where it is.
-        if (note is not null && !local.IsSilo && !peers.IsConnected(silo))
-            silo = note.By;
-        writer.SendCancel(cancellation.Call, silo, ticket);
     }
 }
 

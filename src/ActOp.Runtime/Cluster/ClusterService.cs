@@ -22,14 +22,11 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly ClusterView _cluster;
     private readonly PeerTable _peers;
     private readonly GrainFactory _factory;
-    private readonly GrainClasses _classes;
-    private readonly ClusterManifests _manifests;
-    private readonly ActivationTable _activations;
+    private readonly SiloFacts _facts;
     private readonly LeaseGate _lease;
-    private readonly IClusterTable _table;
+    private readonly TableAccess _table;
     private readonly MembershipOptions _options;
     private readonly MembershipProtocol _protocol;
-    private readonly BackgroundPart _tableUse;
     private readonly TaskCompletionSource _left = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource<MembershipAction.StopDead> _stoppedDead = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource<string> _notAccepted = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -43,34 +40,19 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private int _isTickPosted;
     private bool _pumping;
 
-    /// <summary>Of the last request to the table; null if it has succeeded.</summary>
-    private volatile Exception? _tableFailure;
-
     internal ClusterService(
-        LocalNode local,
-        ClusterView cluster,
-        PeerTable peers,
-        GrainFactory factory,
-        GrainClasses classes,
-        ClusterManifests manifests,
-        ActivationTable activations,
-        LeaseGate lease,
-        IClusterTable table,
-        MembershipProtocol protocol,
-        MembershipOptions options)
+        LocalNode local, ClusterView cluster, PeerTable peers, GrainFactory factory, SiloFacts facts, LeaseGate lease, TableAccess table,
+        MembershipProtocol protocol)
     {
         _local = local;
         _cluster = cluster;
         _peers = peers;
         _factory = factory;
-        _classes = classes;
-        _manifests = manifests;
-        _activations = activations;
+        _facts = facts;
         _lease = lease;
         _table = table;
         _protocol = protocol;
-        _options = options;
-        _tableUse = local.Background.Part("membership table");
+        _options = protocol.Options;
     }
 
     /// <summary>
@@ -94,7 +76,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     internal bool LeaseHeld => _protocol.LeaseHeld;
 
     /// <summary>False from a failed request to the table until the next one that succeeds.</summary>
-    internal bool TableAnswers => _tableFailure is null;
+    internal bool TableAnswers => _table.Failure is null;
 
     /// <summary>Joins and becomes active. Returns when the view lists this silo as active.</summary>
     internal async Task JoinAsync(CancellationToken cancellationToken)
@@ -113,8 +95,8 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         {
             throw new OrleansClusterConnectivityCheckFailedException("The silo " + _local.Address + " could not join the cluster within "
                 + TimeSpan.FromMilliseconds(_options.MaxJoinTime) + " (ClusterMembershipOptions.MaxJoinAttemptTime)."
-                + (_tableFailure is { } last ? " The last request to the membership table failed: " + last.Message : ""),
-                _tableFailure ?? exception);
+                + (_table.Failure is { } last ? " The last request to the membership table failed: " + last.Message : ""),
+                _table.Failure ?? exception);
         }
     }
 
@@ -193,18 +175,15 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 
     public ValueTask Gossip(TableSnapshot table) => Do(() => _protocol.OnGossip(table, Now));
 
-    public ValueTask<TableReply> UseTable(TableRequest request) => _table is SeedTable
-        ? throw new InvalidOperationException("This silo " + _local.Address
-            + " does not hold the membership table; check the primary endpoint of UseLocalhostClustering or UseDevelopmentClustering.")
-        : _table.Execute(request, CancellationToken.None);
+    public ValueTask<TableReply> UseTable(TableRequest request) => _table.AnswerAsync(request);
 
     public ValueTask<TableSnapshot> GetTable() => new(_protocol.Table);
 
-    public ValueTask<GrainTypesReply> GetGrainTypes() => new(_manifests.Known.ForClients(_classes.Entries));
+    public ValueTask<GrainTypesReply> GetGrainTypes() => new(_facts.GrainTypes);
 
-    public ValueTask<SiloManifest> GetManifest() => new(_manifests.Own);
+    public ValueTask<SiloManifest> GetManifest() => new(_facts.Manifest);
 
-    public ValueTask<int> GetActivationCount() => new(_activations.Count);
+    public ValueTask<int> GetActivationCount() => new(_facts.Activations);
 
     private TimeSpan TableTimeout => TimeSpan.FromMilliseconds(_options.TableTimeout);
 
@@ -368,7 +347,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
                 Send(At(send.To).Gossip(send.Table));
                 break;
             case MembershipAction.UseTable use:
-                _tableUse.Follow(UseTableAsync(use.Request));
+                _table.Begin(UseTableAsync(use.Request));
                 break;
             case MembershipAction.Publish publish:
                 Publish(publish.View);
@@ -398,23 +377,16 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 
     private IClusterTarget At(SiloAddress silo) => _factory.GetSystemTarget<IClusterTarget>(Name, silo);
 
-    /// <summary>A failed request is repeated. Ends within the time limit of the table, or with the node.</summary>
+    /// <summary>A failed request is repeated.</summary>
     private async Task UseTableAsync(TableRequest request)
     {
-        try
+        if (await _table.ExecuteAsync(request) is { } reply)
         {
-            using var timeout = new CancellationTokenSource(TimeSpan.FromMilliseconds(_options.TableTimeout), _local.TaskTime);
-            using var ended = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, _tableUse.Stopping);
-            var reply = await _table.Execute(request, ended.Token);
-            _tableFailure = null;
             _protocol.OnTableReply(reply, Now);
             Pump();
         }
-        catch (Exception exception)
+        else
         {
-            if (!_tableUse.Stopping.IsCancellationRequested)
-                _local.Log.TableFailed(exception);
-            _tableFailure = exception;
             _protocol.OnTableFailed(request.Id, Now);
         }
     }

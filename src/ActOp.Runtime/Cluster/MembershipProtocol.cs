@@ -56,6 +56,9 @@ internal sealed class MembershipProtocol
         _introductions = new Introductions(self, _known, _output);
     }
 
+    /// <summary>Its periods and limits.</summary>
+    public MembershipOptions Options => _options;
+
     /// <summary>The actions to perform, in order. The driver performs them and clears the list.</summary>
     public List<MembershipAction> Actions => _output.Actions;
 

@@ -1,10 +1,8 @@
-using System.Diagnostics.Metrics;
 using ActOp.Configuration;
 using ActOp.Partitioning;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using Microsoft.Extensions.DependencyInjection;
@@ -38,19 +36,17 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     private readonly LocalNode _local;
     private readonly ClusterView _cluster;
     private readonly ActivationTable _activations;
-    private readonly EdgeCounters _edges;
     private readonly PlacementHints _hints;
     private readonly GrainFactory _factory;
     private readonly LocalityOptions _options;
     private readonly PartitioningOptions _partitioning;
+    private readonly KnownGraph _graph;
     private readonly SiloNumbers _silos;
-    private readonly HeavyEdgeTable<GrainId> _table;
     private readonly GrainTraits _traits;
     private readonly ExchangeProtocol<GrainId> _protocol;
     private readonly RoundPeriod _period;
     private readonly LocalityMetrics _metrics;
     private readonly SiloLoads _loads;
-    private readonly EdgeFold _fold;
     private readonly IEnvironmentStatisticsProvider? _statistics;
     private readonly BackgroundPart _work;
     private readonly List<ITimer> _timers = [];
@@ -62,35 +58,23 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     private volatile SiloUses _uses = SiloUses.None;
 
     internal LocalityService(
-        LocalNode local,
-        ClusterView cluster,
-        ActivationTable activations,
-        EdgeCounters edges,
-        ClusterManifests manifests,
-        LocationCache locations,
-        PlacementHints hints,
-        GrainFactory factory,
-        Meter meter,
+        LocalNode local, ClusterView cluster, ActivationTable activations, PlacementHints hints, GrainFactory factory, KnownGraph graph,
         LocalityOptions options)
     {
         _local = local;
         _cluster = cluster;
         _activations = activations;
-        _edges = edges;
         _hints = hints;
         _factory = factory;
         _statistics = CheckedStatistics.Of(local.Services);
         _work = local.Background.Part("locality");
         _options = options;
-        _partitioning = options.ToPartitioning();
-        _silos = new SiloNumbers(local.Address, cluster.IsUsable);
-        _table = new HeavyEdgeTable<GrainId>(_partitioning.EdgeCapacity, _silos.NumberOf(local.Address));
-        _traits = new GrainTraits(activations, options, manifests, _silos, type => local.Log.Unmovable(type));
-        _protocol = new ExchangeProtocol<GrainId>(_table, _traits, _partitioning, OriginOf(local.Address), local.Address.Generation);
+        _graph = graph;
+        (_partitioning, _silos, _traits, _metrics) = (graph.Partitioning, graph.Silos, graph.Traits, graph.Metrics);
+        _protocol = new ExchangeProtocol<GrainId>(
+            graph.Table, _traits, _partitioning, OriginOf(local.Address), local.Address.Generation);
         _period = new RoundPeriod(_partitioning);
-        _metrics = new LocalityMetrics(meter);
         _loads = new SiloLoads(local.Address, options.MinRoundPeriod);
-        _fold = new EdgeFold(_table, edges, activations, locations, _silos, _traits, _metrics, local.Time);
     }
 
     /// <summary>The activation on whose turns this target runs; set before the start.</summary>
@@ -116,8 +100,8 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         if (_local.Services.GetService<IImbalanceToleranceRule>() is { } rule)
             _band = new ImbalanceBand(rule, exception => _local.Log.BackgroundFailed("imbalance rule", exception));
         _runs = true;
-        _fold.Start(Now);
-        Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, () => _fold.Step(Now, _partitioning.DecayHalfLife));
+        _graph.Fold.Start(Now);
+        Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, () => _graph.Fold.Step(Now, _partitioning.DecayHalfLife));
         Every(TickPeriod, () => Handle(_protocol.Tick(Now, OwnLoad())));
         _roundTimer = _work.Every(_options.MinRoundPeriod, () => Post(PlayRound));
     }
@@ -125,7 +109,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     public void Dispose()
     {
         _runs = _tells = false;
-        _edges.End();
+        _graph.Dispose();
         foreach (var timer in _timers)
             timer.Dispose();
         _roundTimer?.Dispose();
@@ -156,7 +140,8 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
             return default;
         var candidates = _silos.FromMessage(offer.Candidates);
         Handle(_protocol.Receive(
-            new ExchangeOffer<GrainId>(offer.Id.ToId(), from, _table.Self, new SiloLoad(offer.Load, offer.Lower, offer.Upper), candidates,
+            new ExchangeOffer<GrainId>(
+                offer.Id.ToId(), from, _graph.Table.Self, new SiloLoad(offer.Load, offer.Lower, offer.Upper), candidates,
                 offer.Answered.ToId()),
             Now,
             OwnLoad()), offer.From);
@@ -194,19 +179,19 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     }
 
     /// <summary>An empty sketch for an activation that begins to count. Any thread.</summary>
-    internal EdgeSketch<GrainId> RentSketch() => _fold.RentSketch();
+    internal EdgeSketch<GrainId> RentSketch() => _graph.Fold.RentSketch();
 
     /// <inheritdoc cref="EdgeFold.Add"/>
-    internal void Fold(GrainId grain, long epoch, EdgeSketch<GrainId> edges) => _fold.Add(grain, epoch, edges);
+    internal void Fold(GrainId grain, long epoch, EdgeSketch<GrainId> edges) => _graph.Fold.Add(grain, epoch, edges);
 
     /// <inheritdoc cref="EdgeFold.IsFoldBehind"/>
-    internal bool IsFoldBehind => _fold.IsFoldBehind;
+    internal bool IsFoldBehind => _graph.Fold.IsFoldBehind;
 
     /// <inheritdoc cref="EdgeFold.Forget"/>
     internal void Forget(GrainId grain)
     {
         if (_runs)
-            _fold.Forget(grain);
+            _graph.Fold.Forget(grain);
     }
 
     /// <summary>A grain was activated here; in opportunistic mode it may have moved here.</summary>
@@ -328,7 +313,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     /// </summary>
     private async Task MoveAsync(IReadOnlyList<GrainId> grains, SiloAddress target)
     {
-        _table.TotalWeight(out var before);
+        _graph.Table.TotalWeight(out var before);
         var requests = new List<(GrainId Grain, MigrationRequest Request)>(grains.Count);
         foreach (var grain in grains)
         {
@@ -356,7 +341,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         }
 
         var count = (await all).Count(done => done);
-        _table.TotalWeight(out var after);
+        _graph.Table.TotalWeight(out var after);
         _local.Log.Exchanged(target, count, grains.Count - count, before, after);
     }
 

@@ -48,7 +48,6 @@ internal sealed class ClientMembership : IDisposable
     private readonly ConnectionEvents _events;
     private readonly BackgroundPart _refreshes;
     private readonly BackgroundPart _names;
-    private readonly TimeSpan _namesPeriod;
     private long _resolvedAt;
     private volatile SiloAddress? _preferred;
     private ITimer? _timer;
@@ -60,10 +59,9 @@ internal sealed class ClientMembership : IDisposable
 
     internal ClientMembership(
         LocalNode local, ClusterView cluster, PeerTable peers, GrainFactory factory, GrainClasses classes,
-        ClusterManifests manifests, Stage control, Gateways gateways, TimeSpan namesPeriod)
+        ClusterManifests manifests, Stage control, Gateways gateways)
     {
         _names = local.Background.Part("gateways");
-        _namesPeriod = gateways.Period(namesPeriod);
         _local = local;
         _cluster = cluster;
         _peers = peers;
@@ -185,7 +183,7 @@ internal sealed class ClientMembership : IDisposable
     private void OnPeriod()
     {
         PostRefresh();
-        if (!_gateways.MayChange || _local.Clock.Now - _resolvedAt < (long)_namesPeriod.TotalMilliseconds)
+        if (!_gateways.MayChange || _local.Clock.Now - _resolvedAt < (long)_gateways.Period.TotalMilliseconds)
             return;
         _resolvedAt = _local.Clock.Now;
         _names.Run(async cancellationToken =>

@@ -18,7 +18,8 @@ internal sealed record NameSeam(Func<string, CancellationToken, Task<IPAddress[]
 /// last addresses stay; if it never could be, it is left out. A failure is thrown only if nothing else is known.
 /// </remarks>
 internal sealed class Gateways(
-    EndPoint[] configured, int preferred, NameSeam names, IGatewayListProvider? provider = null, string? clusterId = null)
+    EndPoint[] configured, int preferred, NameSeam names, IGatewayListProvider? provider = null, string? clusterId = null,
+    TimeSpan refreshPeriod = default)
 {
     private volatile Listed _listed = new(configured);
     private bool _isProviderReady;
@@ -30,9 +31,8 @@ internal sealed class Gateways(
     internal bool IsProvided => provider is not null;
 
     /// <summary>How long the addresses may be used before they are looked up again.</summary>
-    internal TimeSpan Period(TimeSpan configuredPeriod) =>
-        provider is { } list && list.MaxStaleness > TimeSpan.Zero && list.MaxStaleness < configuredPeriod
-            ? list.MaxStaleness : configuredPeriod;
+    internal TimeSpan Period => provider is { } list && list.MaxStaleness > TimeSpan.Zero && list.MaxStaleness < refreshPeriod
+        ? list.MaxStaleness : refreshPeriod;
 
     /// <summary>Whether one of the list is preferred.</summary>
     internal bool HasPreferred => preferred >= 0;

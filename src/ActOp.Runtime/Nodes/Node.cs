@@ -134,15 +134,18 @@ internal sealed class Node : IDisposable
             Placement = new GrainPlacement(Local, ClusterView, Manifests, Locations, Hints, Directory, Factory,
                 setup.Locality.Enabled ? setup.Locality.Tolerance : null);
             Router = new Router(
-                Local, Activations, Classes, ClusterView, Manifests, Locations, Placement, Directory, Writer, Peers, Edges, Abandoned,
-                Stages.Work, Local.Background.Part("lookups"), siloMessaging?.MaxForwardCount ?? 2);
+                Local, Activations, Classes, Placement, new Destinations(Local, ClusterView, Peers, Locations),
+                new Forwards(Local.Time, Stages.Work, Abandoned, siloMessaging?.MaxForwardCount ?? 2),
+                new Diversions(Classes, Manifests, Local.Background.Part("requests of other versions"), Abandoned),
+                new Deliveries(Edges, Writer));
             GrainRuntime = new GrainRuntime(Local, Factory, setup.GrainTime ?? setup.Time);
             Collector = new Collector(Activations, setup.Collection, Local);
             if (siloMessaging is not null)
                 Upkeep = NewUpkeep(siloMessaging, parts);
             Router.Starts = Local.IsSilo ? new StartShares(Stages.Work, Router.Begin, Abandoned, setup.Limits.Mailbox) : null;
-            Locality = new LocalityService(Local, ClusterView, Activations, Edges, Manifests, Locations, Hints, Factory, Metrics.Meter,
-                setup.Locality);
+            var graph = new KnownGraph(
+                Local, ClusterView, Activations, Edges, Manifests, Locations, new LocalityMetrics(Metrics.Meter), setup.Locality);
+            Locality = new LocalityService(Local, ClusterView, Activations, Hints, Factory, graph, setup.Locality);
             Migrations = new Migrations(Local, ClusterView, DirectoryService, Activations, Classes, Factory, Calls, Locality);
             TieCycles(parts);
         }
@@ -266,8 +269,8 @@ internal sealed class Node : IDisposable
         // Locality knows the loads of the silos; it places grains that it moves.
         Placement.Uses = () => Locality.Uses;
         // The parts that send a call send calls themselves.
-        var cancellations = new Cancellations(Local, Calls, Activations, Peers, Writer, Locations, Directory,
-            Local.Background.Part("cancellations"), _setup.Messaging.WaitForCancellationAcknowledgement);
+        var routes = new CancelRoutes(Local, Activations, Peers, Writer, Locations, Directory, Local.Background.Part("cancellations"));
+        var cancellations = new Cancellations(Calls, routes, _setup.Messaging.WaitForCancellationAcknowledgement);
         Calls.Connect(Router, Writer, Factory, Filters, cancellations);
         Sweep.Cancellations = cancellations;
         Sweep.Activations = Activations;
@@ -330,8 +333,8 @@ internal sealed class Node : IDisposable
     {
         var table = _setup.Table!(new ClusterTableParts(Local, Peers, Factory, () => Cluster!.RefreshTable()));
         var protocol = new MembershipProtocol(Address, _setup.Name, Gateway, _setup.Membership);
-        var cluster = new ClusterService(
-            Local, ClusterView, Peers, Factory, Classes, Manifests, Activations, Lease, table, protocol, _setup.Membership);
+        var cluster = new ClusterService(Local, ClusterView, Peers, Factory, new SiloFacts(Classes, Manifests, Activations), Lease,
+            new TableAccess(Local, table, _setup.Membership), protocol);
         cluster.ViewChanged += OnView;
         cluster.LeaseChanged += SetLease;
         cluster.Died += Die;
@@ -343,10 +346,9 @@ internal sealed class Node : IDisposable
     {
         var gateways = new Gateways(_setup.Gateways, _setup.GatewayChoice.PreferredGatewayIndex,
             Local.Services.GetService<NameSeam>() ?? new NameSeam(Dns.GetHostAddressesAsync), _setup.GatewayList,
-            _setup.Mesh.ClusterId);
-        var membership = new ClientMembership(Local, ClusterView, Peers, Factory, Classes, Manifests, Stages.Control, gateways,
-            _setup.GatewayChoice.GatewayListRefreshPeriod);
-        Router.PreferredGateway = gateways.HasPreferred ? () => membership.PreferredGateway : null;
+            _setup.Mesh.ClusterId, _setup.GatewayChoice.GatewayListRefreshPeriod);
+        var membership = new ClientMembership(Local, ClusterView, Peers, Factory, Classes, Manifests, Stages.Control, gateways);
+        Router.Destinations.PreferredGateway = gateways.HasPreferred ? () => membership.PreferredGateway : null;
         membership.ViewChanged += OnView;
         return membership;
     }

@@ -173,7 +173,7 @@ internal static class OptionRules
     {
         var rule = new Rule(nameof(SiloMessagingOptions));
         rule.Time(options.SystemResponseTimeout, mayBeInfinite: true);
-        rule.Between(0, Router.MaxConfiguredForwards, options.MaxForwardCount);
+        rule.Between(0, Forwards.MaxConfigured, options.MaxForwardCount);
         rule.Time(options.GrainWorkloadAnalysisPeriod);
         rule.Time(options.ClientGatewayShutdownNotificationTimeout, mayBeZero: true);
         rule.Time(options.WaitForMessageToBeQueuedForOutboundTime, mayBeZero: true);

@@ -72,6 +72,12 @@ internal sealed class GrainPlacement(
         return true;
     }
 
+    /// <summary>Whether the grains of a type are stateless workers.</summary>
+    internal bool AreWorkers(GrainType type) => manifests.Known.HostsOf(type) is { AreWorkers: true };
+
+    /// <summary>The directory lists an activation of this silo that is gone.</summary>
+    internal Task ForgetHereAsync(GrainId grain) => directory.ForgetHereAsync(grain);
+
     private bool TryPlace(GrainId grain, in CalledAs called, RequestContextData? context, object? trace, out Location location)
     {
         location = default;

@@ -7,9 +7,7 @@ using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Placement;
 using ActOp.Serialization;
-using ActOp.Staging;
 using ActOp.Wire;
-using Orleans;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
@@ -22,43 +20,10 @@ namespace ActOp.Runtime.Routing;
 /// Runs on the thread that has the call: the caller's turn, the receive stage, or the turn of an activation that forwards its queue.
 /// </remarks>
 internal sealed class Router(
-    LocalNode local,
-    ActivationTable activations,
-    GrainClasses classes,
-    ClusterView cluster,
-    ClusterManifests manifests,
-    LocationCache locations,
-    GrainPlacement placement,
-    DirectoryClient directory,
-    FrameWriter writer,
-    PeerTable peers,
-    EdgeCounters edges,
-    AbandonedRequests abandoned,
-    Stage workStage,
-    BackgroundPart lookups,
-    int maxForwards)
+    LocalNode local, ActivationTable activations, GrainClasses classes, GrainPlacement placement, Destinations destinations,
+    Forwards forwards, Diversions diversions, Deliveries deliveries)
 {
-    /// <summary>A call that was forwarded this often is routed by the directory only, not by caches.</summary>
-    private const int TrustedForwards = 2;
-
-    /// <summary>After this number of forwards, the call pauses before each further one.</summary>
-    private readonly int _freeForwards = TrustedForwards + maxForwards;
-
-    /// <summary>
-    /// The most that can be configured: with <see cref="TrustedForwards"/> and <see cref="PausedForwards"/>, the number of forwards fits
-    /// the six bits that a frame has for it.
-    /// </summary>
-    internal const int MaxConfiguredForwards = 30;
-
-    /// <summary>Forwards with a pause before a call fails: half a second in total.</summary>
-    private const int PausedForwards = 25;
-
-    /// <summary>Requests that wait for the end of activations that cannot serve them.</summary>
-    private const int MaxDiverted = 10_000;
-
-    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(20);
-
-    private int _diverted;
+    private readonly BackgroundPart _lookups = local.Background.Part("lookups");
 
     /// <summary>Refuses requests of clients; null if it never does. Set before the start.</summary>
     internal Overload? Overload { get; set; }
@@ -66,25 +31,19 @@ internal sealed class Router(
     /// <summary>Requests of clients that start activations; null in a client. Set before the start.</summary>
     internal StartShares? Starts { get; set; }
 
-    /// <summary>The silo that a client prefers, if it is configured and known. Set before the start.</summary>
-    internal Func<SiloAddress?>? PreferredGateway { get; set; }
-
-    private AbandonedRequests Abandoned => abandoned;
-
-    private NodeTime Time => local.Time;
-
-    private Stage WorkStage => workStage;
+    /// <summary>Where calls can go.</summary>
+    internal Destinations Destinations => destinations;
 
     /// <summary>A call that starts in this process.</summary>
     internal void Route(Call call, GrainReference reference)
     {
         if (reference.Hint is Activation { Accepts: true } hint)
         {
-            EnterLocal(call, hint);
+            deliveries.Enter(call, hint);
             return;
         }
 
-        if (reference.Hint is CachedLocation { IsStale: false } known && MayTrust(known.Silo))
+        if (reference.Hint is CachedLocation { IsStale: false } known && destinations.MayTrust(known.Silo))
         {
             ToSilo(call, known.Silo.Address, counted: false);
             return;
@@ -109,11 +68,11 @@ internal sealed class Router(
         }
         else if (known is not null)
         {
-            EnterLocal(call, known);
+            deliveries.Enter(call, known);
         }
         else if (activations.TryGet(target, out var activation))
         {
-            EnterLocal(call, activation);
+            deliveries.Enter(call, activation);
             activations.Remember(activation);
         }
         else
@@ -125,7 +84,7 @@ internal sealed class Router(
     /// <summary>A request whose activation ended before the request ran: it is routed again.</summary>
     internal void Reroute(Call call, Activation gone)
     {
-        if (abandoned.Drops(call))
+        if (forwards.Drops(call))
             return;
         call.Step = CallStep.Request;
         call.Callee = null;
@@ -134,8 +93,8 @@ internal sealed class Router(
         if (call.Reference is { } reference && ReferenceEquals(reference.Hint, gone))
             reference.Hint = null;
         if (gone.MovedTo is { IsNone: false } location)
-            locations.Put(call.TargetId, location);
-        if (CountForward(call))
+            destinations.Learn(call.TargetId, location);
+        if (forwards.TryCount(call, this))
             RouteByTable(call, call.TargetId, call.Reference, counted: true);
     }
 
@@ -143,7 +102,7 @@ internal sealed class Router(
     /// <param name="target">Its grain.</param>
     /// <param name="reference">The caller's reference, to remember the place; null for requests from the wire.</param>
     /// <param name="counted">The hop that may follow is counted already.</param>
-    private void RouteByTable(Call call, GrainId target, GrainReference? reference, bool counted = false)
+    internal void RouteByTable(Call call, GrainId target, GrainReference? reference, bool counted = false)
     {
         if (call.CalledThrough is not null && TryDivert(call, target, counted))
             return;
@@ -151,7 +110,7 @@ internal sealed class Router(
         {
             if (reference is not null && activation.Accepts && activation.Class.UsesDirectory)
                 reference.Hint = activation;
-            EnterLocal(call, activation);
+            deliveries.Enter(call, activation);
             return;
         }
 
@@ -162,7 +121,7 @@ internal sealed class Router(
             {
                 Ask(call, target, counted);
             }
-            else if (IsKnown(place) || (call.Method.IsSystem && call.Reference is not null))
+            else if (destinations.IsKnown(place) || (call.Method.IsSystem && call.Reference is not null))
             {
                 ToSilo(call, place, counted);
             }
@@ -200,7 +159,7 @@ internal sealed class Router(
     /// </summary>
     private void ToKnownOrAsk(Call call, GrainId target, GrainReference? reference, bool counted)
     {
-        if (call.Forwards < TrustedForwards && locations.Find(target) is { } found && MayTrust(found.Silo))
+        if (Forwards.TrustsCaches(call) && destinations.Find(target) is { } found)
         {
             if (reference is not null)
                 reference.Hint = found;
@@ -213,20 +172,13 @@ internal sealed class Router(
     }
 
     /// <summary>
-    /// Such ids come from peers, in references too, and this node dials nobody because an id says so. Only the runtime itself calls the
-    /// methods of system targets; those of others are checked before they are routed.
-    /// </summary>
-    private bool IsKnown(SiloAddress place) =>
-        place.IsClient || place.Equals(local.Address) || peers.IsConnected(place) || cluster.View.Find(place) is not null;
-
-    /// <summary>
     /// A request through an interface that this silo has in another version, or not at all. If it cannot run here, an activation of this
     /// silo ends, and the grain is placed on a silo that can run it. False if it can run here.
     /// </summary>
     private bool TryDivert(Call call, GrainId target, bool counted)
     {
         var here = activations.TryGet(target, out var activation) && activation.State != ActivationState.Gone ? activation : null;
-        if (here is { Class.IsOrdinary: false } || !IsIncompatible(call))
+        if (here is { Class.IsOrdinary: false } || !diversions.IsIncompatible(call))
         {
             if (call is not OpaqueCall opaque || (here is null && !call.PlacedHere))
                 return IsOfRemoteWorker(call, target, counted);
@@ -236,7 +188,7 @@ internal sealed class Router(
 
         call.PlacedHere = false;
         if (here is not null)
-            EndAndRoute(call, here);
+            diversions.EndAndRoute(call, here, this);
         else
             ToKnownOrAsk(call, target, null, counted);
         return true;
@@ -250,67 +202,11 @@ internal sealed class Router(
     {
         if (call is not OpaqueCall opaque || !classes.TryGetWorker(target, out _))
             return false;
-        if (call.Forwards < TrustedForwards)
+        if (Forwards.TrustsCaches(call))
             Ask(call, target, counted);
         else
             opaque.Refuse();
         return true;
-    }
-
-    private bool IsIncompatible(Call call) => call.CalledThrough is not null && CalledAs.Of(call, classes) is { Version: > 0 } called
-        && !manifests.Versions.IsCompatible(called.Interface, called.Version, called.Interface is { } name ? classes.VersionOf(name)
-            : (ushort)0);
-
-    /// <summary>
-    /// Ends an activation that cannot serve a request, and routes the request when it has ended. The activation ends when its running
-    /// requests have; a request that waits longer than its deadline is dropped then. More than <see cref="MaxDiverted"/> are refused.
-    /// </summary>
-    private void EndAndRoute(Call call, Activation activation)
-    {
-        if (Interlocked.Increment(ref _diverted) > MaxDiverted)
-        {
-            Interlocked.Decrement(ref _diverted);
-            activation.Refuse(call);
-            return;
-        }
-
-        var called = CalledAs.Of(call, classes);
-        activation.Deactivate(new DeactivationReason(DeactivationReasonCode.IncompatibleRequest, "A request for version " + called.Version
-            + " of " + called.Interface + " arrived; this silo has version " + classes.VersionOf(called.Interface!) + "."));
-        lookups.Follow(RouteAfterAsync(call, activation));
-    }
-
-    private async Task RouteAfterAsync(Call call, Activation ending)
-    {
-        await ending.Deactivated.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
-        Interlocked.Decrement(ref _diverted);
-        if (abandoned.Drops(call))
-            return;
-        try
-        {
-            RouteByTable(call, call.TargetId, null);
-        }
-        catch (Exception exception)
-        {
-            Activation.Fail(call, exception);
-        }
-    }
-
-    /// <summary>
-    /// The grains of a stopping silo move, so a cached location there is looked up again. A client without a link to a silo uses another
-    /// silo while the cluster decides whether that one is dead; a silo has no alternative.
-    /// </summary>
-    private bool MayTrust(CachedSilo silo)
-    {
-        var view = cluster.View;
-        if (!ReferenceEquals(silo.TrustedBy, view))
-        {
-            if (silo.Address.Equals(local.Address) || view.StatusOf(silo.Address) != SiloStatus.Active)
-                return false;
-            silo.TrustedBy = view;
-        }
-
-        return local.IsSilo || peers.IsConnected(silo.Address);
     }
 
     /// <summary>
@@ -319,7 +215,7 @@ internal sealed class Router(
     /// </summary>
     private void EnterOrBegin(Call call, GrainId target, Activations.GrainClass grainClass, bool hasShare = false)
     {
-        if (!TryIsolate(call) || (!hasShare && grainClass.Worker is null && Starts is { } starts && starts.Holds(call, target)))
+        if (!Deliveries.TryIsolate(call) || (!hasShare && grainClass.Worker is null && Starts is { } starts && starts.Holds(call, target)))
             return;
         var activation = grainClass.Worker is null
             ? activations.GetOrCreate(target, grainClass, withFirstRequest: true, out var created)
@@ -327,7 +223,7 @@ internal sealed class Router(
         var hasEntered = false;
         try
         {
-            EnterLocal(call, activation);
+            deliveries.Enter(call, activation);
             hasEntered = true;
         }
         finally
@@ -346,16 +242,6 @@ internal sealed class Router(
             RouteByTable(call, target, null);
     }
 
-    /// <summary>Puts the request into the mailbox of an activation of this process.</summary>
-    private void EnterLocal(Call call, Activation activation)
-    {
-        if (!TryIsolate(call))
-            return;
-        call.Step = CallStep.Request;
-        edges.CountOutgoing(call, activation);
-        activation.EnqueueRequest(call);
-    }
-
     private void ToSilo(Call call, SiloAddress silo, bool counted)
     {
         if (silo.Equals(local.Address))
@@ -365,36 +251,17 @@ internal sealed class Router(
             return;
         }
 
-        if (!counted && call.Origin == CallOrigin.Remote && !CountForward(call))
+        if (!counted && call.Origin == CallOrigin.Remote && !forwards.TryCount(call, this))
             return;
-        edges.CountOutgoing(call, null);
-        writer.SendRequest(call, silo);
-    }
-
-    /// <summary>Counts a forward. Returns false if the call pauses first, or fails.</summary>
-    private bool CountForward(Call call)
-    {
-        if (++call.Forwards <= _freeForwards)
-            return true;
-        if (call.Forwards <= _freeForwards + PausedForwards)
-        {
-            PausedCall.Begin(this, call);
-        }
-        else
-        {
-            Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId
-                + " was forwarded " + call.Forwards + " times and reached no activation."));
-        }
-
-        return false;
+        deliveries.Send(call, silo);
     }
 
     /// <summary>The location is unknown: a silo asks the directory, a client sends the call to any silo.</summary>
-    private void Ask(Call call, GrainId target, bool counted)
+    internal void Ask(Call call, GrainId target, bool counted)
     {
         if (!local.IsSilo)
         {
-            if (PickGateway(target) is { } gateway)
+            if (destinations.PickGateway(target) is { } gateway)
             {
                 ToSilo(call, gateway, counted);
             }
@@ -407,10 +274,10 @@ internal sealed class Router(
             return;
         }
 
-        if (manifests.Known.HostsOf(target.Type) is { AreWorkers: true })
+        if (placement.AreWorkers(target.Type))
             ToWorkers(call, target, counted);
-        else if (TryIsolate(call) && !TryGoNow(call, target, counted))
-            lookups.Follow(LocateAsync(call, target, counted));
+        else if (Deliveries.TryIsolate(call) && !TryGoNow(call, target, counted))
+            _lookups.Follow(LocateAsync(call, target, counted));
     }
 
     /// <summary>A stateless worker that cannot run here: it is on any of the silos that host it.</summary>
@@ -429,20 +296,6 @@ internal sealed class Router(
         {
             Activation.Fail(call, exception);
         }
-    }
-
-    /// <summary>
-    /// The silo to which a client sends calls to a grain with unknown location: the same one for the same grain within a view.
-    /// </summary>
-    private SiloAddress? PickGateway(GrainId grain)
-    {
-        if (PreferredGateway?.Invoke() is { } preferred && peers.IsConnected(preferred))
-            return preferred;
-        var active = cluster.Active;
-        if (active.Length == 0)
-            return null;
-        var first = (int)(grain.GetUniformHashCode() % (uint)active.Length);
-        return peers.FindConnected(active, first) ?? active[first];
     }
 
     /// <summary>True if the grain's silo was found synchronously, and the call was sent or has failed.</summary>
@@ -476,7 +329,7 @@ internal sealed class Router(
         if (call.CalledThrough is not null && TryDivertPlaced(call, target, out var diverted))
             return diverted;
         if (activations.TryGet(target, out var activation))
-            EnterLocal(call, activation);
+            deliveries.Enter(call, activation);
         else if (local.AcceptsActivations && classes.TryGet(target.Type, out var grainClass))
             EnterOrBegin(call, target, grainClass);
         else
@@ -491,7 +344,7 @@ internal sealed class Router(
     private bool TryDivertPlaced(Call call, GrainId target, out bool diverted)
     {
         diverted = false;
-        if (!activations.TryGet(target, out _) && IsIncompatible(call))
+        if (!activations.TryGet(target, out _) && diversions.IsIncompatible(call))
             return true;
         // An opaque request would run in a new activation of this silo, which cannot.
         call.PlacedHere |= call is OpaqueCall;
@@ -509,8 +362,8 @@ internal sealed class Router(
                 if (TryGo(call, target, silo, isNew, counted))
                     return;
                 // The activation that the directory lists is gone already.
-                await directory.ForgetHereAsync(target).ConfigureAwait(false);
-                if (!CountForward(call))
+                await placement.ForgetHereAsync(target).ConfigureAwait(false);
+                if (!forwards.TryCount(call, this))
                     return;
             }
         }
@@ -519,12 +372,87 @@ internal sealed class Router(
             Activation.Fail(call, exception);
         }
     }
+}
+
+/// <summary>Where a call can go: locations that are known, nodes that are members or connected, and the gateways of a client.</summary>
+/// <remarks>Owns nothing; reads the view, the connections and the cache of locations. Any thread.</remarks>
+internal sealed class Destinations(LocalNode local, ClusterView cluster, PeerTable peers, LocationCache locations)
+{
+    /// <summary>The silo that a client prefers, if it is configured and known. Set before the start.</summary>
+    internal Func<SiloAddress?>? PreferredGateway { get; set; }
+
+    /// <summary>The location that the cache has, if its silo is to be trusted.</summary>
+    internal CachedLocation? Find(GrainId grain) =>
+        locations.Find(grain) is { } found && MayTrust(found.Silo) ? found : null;
+
+    /// <summary>Where a grain is now.</summary>
+    internal void Learn(GrainId grain, in Location location) => locations.Put(grain, location);
+
+    /// <summary>
+    /// The grains of a stopping silo move, so a cached location there is looked up again. A client without a link to a silo uses another
+    /// silo while the cluster decides whether that one is dead; a silo has no alternative.
+    /// </summary>
+    internal bool MayTrust(CachedSilo silo)
+    {
+        var view = cluster.View;
+        if (!ReferenceEquals(silo.TrustedBy, view))
+        {
+            if (silo.Address.Equals(local.Address) || view.StatusOf(silo.Address) != SiloStatus.Active)
+                return false;
+            silo.TrustedBy = view;
+        }
+
+        return local.IsSilo || peers.IsConnected(silo.Address);
+    }
+
+    /// <summary>
+    /// Such ids come from peers, in references too, and this node dials nobody because an id says so. Only the runtime itself calls the
+    /// methods of system targets; those of others are checked before they are routed.
+    /// </summary>
+    internal bool IsKnown(SiloAddress place) =>
+        place.IsClient || place.Equals(local.Address) || peers.IsConnected(place) || cluster.View.Find(place) is not null;
+
+    /// <summary>
+    /// The silo to which a client sends calls to a grain with unknown location: the same one for the same grain within a view.
+    /// </summary>
+    internal SiloAddress? PickGateway(GrainId grain)
+    {
+        if (PreferredGateway?.Invoke() is { } preferred && peers.IsConnected(preferred))
+            return preferred;
+        var active = cluster.Active;
+        if (active.Length == 0)
+            return null;
+        var first = (int)(grain.GetUniformHashCode() % (uint)active.Length);
+        return peers.FindConnected(active, first) ?? active[first];
+    }
+}
+
+/// <summary>The two ends of a route: the mailbox of an activation of this process, and another node. Both are counted as edges.</summary>
+/// <remarks>Owns nothing. Runs on the thread that has the call.</remarks>
+internal sealed class Deliveries(EdgeCounters edges, FrameWriter writer)
+{
+    /// <summary>Puts the request into the mailbox of an activation of this process.</summary>
+    internal void Enter(Call call, Activation activation)
+    {
+        if (!TryIsolate(call))
+            return;
+        call.Step = CallStep.Request;
+        edges.CountOutgoing(call, activation);
+        activation.EnqueueRequest(call);
+    }
+
+    /// <summary>Sends the request to another node.</summary>
+    internal void Send(Call call, SiloAddress node)
+    {
+        edges.CountOutgoing(call, null);
+        writer.SendRequest(call, node);
+    }
 
     /// <summary>
     /// Copies the arguments and the values of the request context unless they are the runtime's already: the caller may change its own
-    /// objects after this.
+    /// objects after this. False if that has failed, and the call with it.
     /// </summary>
-    private static bool TryIsolate(Call call)
+    internal static bool TryIsolate(Call call)
     {
         if (call.ArgumentsIsolated)
             return true;
@@ -547,32 +475,5 @@ internal sealed class Router(
             Activation.Fail(call, exception);
             return false;
         }
-    }
-
-    /// <summary>
-    /// A call that pauses between two forwards. It continues on the work stage, because the timer thread is shared by the process.
-    /// </summary>
-    private sealed class PausedCall : IStageItem
-    {
-        private readonly Router _router;
-        private readonly Call _call;
-        private ITimer? _timer;
-
-        private PausedCall(Router router, Call call) => (_router, _call) = (router, call);
-
-        internal static void Begin(Router router, Call call)
-        {
-            var paused = new PausedCall(router, call);
-            paused._timer = router.Time.CreateTimer(static state => ((PausedCall)state!).OnDue(), paused, Pause, Timeout.InfiniteTimeSpan);
-        }
-
-        public void Execute()
-        {
-            _timer?.Dispose();
-            if (!_router.Abandoned.Drops(_call))
-                _router.Ask(_call, _call.TargetId, counted: true);
-        }
-
-        private void OnDue() => _router.WorkStage.Post(this);
     }
 }

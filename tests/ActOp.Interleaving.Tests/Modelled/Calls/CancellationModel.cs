@@ -232,8 +232,11 @@ internal sealed class CancellationModel(Action<CancellationModel> spawn) : NodeM
             Local = new LocalNode(new SiloAddress(name));
             Writer = new FrameWriter(Local, model.Send);
             Calls = new CallSender { CancelsOnTimeout = true, Replies = Reply };
-            Calls.Cancellations = new Cancellations(Local, Calls, new ActivationTable(), new PeerTable(), Writer, new LocationCache(),
-                new DirectoryClient(), new BackgroundPart(), waitsForCallee);
+            Calls.Cancellations = new Cancellations(
+                Calls,
+                new CancelRoutes(Local, new ActivationTable(), new PeerTable(), Writer, new LocationCache(), new DirectoryClient(),
+                    new BackgroundPart()),
+                waitsForCallee);
             Grain = new Activation(name, Stage.Post) { Admit = Admit };
         }
 

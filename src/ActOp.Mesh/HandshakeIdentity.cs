@@ -1,0 +1,108 @@
+using System.Security.Cryptography;
+
+namespace ActOp.Mesh;
+
+/// <summary>
+/// What a node says of itself in handshakes, and what it accepts of others: the ids, the secrets, the kind, and the name.
+/// </summary>
+/// <remarks>Owns nothing. Control thread; <see cref="Greeting"/> on any.</remarks>
+internal sealed class HandshakeIdentity(
+    NodeId self, MeshOptions options, MeshEvents events, HandshakeKeys keys, NameOwners owners)
+{
+    internal NodeId Self => self;
+
+    private int KeepAlive => (int)options.KeepAliveInterval.TotalMilliseconds;
+
+    /// <summary>The first frame of an acceptor, which tells nothing.</summary>
+    internal HandshakeFrame Greeting() => new() { Kind = HandshakeKind.Greeting, Nonce = keys.NewNonce() };
+
+    /// <summary>The first frame of a dialler, by the key that it knows.</summary>
+    internal HandshakeFrame Hello(HandshakeTranscript transcript)
+    {
+        transcript.Key = keys.Of(self.Kind).FirstOrDefault();
+        var nonce = keys.NewNonce();
+        return new HandshakeFrame
+        {
+            Kind = HandshakeKind.Hello,
+            Nonce = nonce,
+            Cluster = transcript.Mark("cluster", options.ClusterId, nonce),
+            Service = transcript.Mark("service", options.ServiceId, nonce),
+            NodeKind = self.Kind,
+            Name = self.Name,
+            KeepAlive = KeepAlive,
+        };
+    }
+
+    /// <summary>An acceptor tells who it is.</summary>
+    internal HandshakeFrame Answer() => new()
+    {
+        Kind = HandshakeKind.Answer,
+        NodeKind = self.Kind,
+        Name = self.Name,
+        KeepAlive = KeepAlive,
+    };
+
+    /// <summary>A dialler asks for the place of a link in a session.</summary>
+    internal HandshakeFrame Claim(Link link, Session session, NodeId acceptor) => new()
+    {
+        Kind = HandshakeKind.Claim,
+        Session = session.Number,
+        Channel = link.Channel,
+        Index = (ushort)link.Index,
+        Links = (ushort)session.DataLinks,
+        Supersedes = session.Peer.LastAccepted,
+        Token = keys.TokenFor(acceptor),
+        Mark = self.Kind == NodeKind.Client ? keys.Mark : 0,
+    };
+
+    /// <inheritdoc cref="HandshakeKeys.TokenFor"/>
+    internal byte[] TokenFor(NodeId node) => keys.TokenFor(node);
+
+    /// <inheritdoc cref="NameOwners.Check"/>
+    internal DisconnectReason CheckOwner(NodeId node, byte[] token) => owners.Check(node, token);
+
+    /// <inheritdoc cref="NameOwners.Take"/>
+    internal void TakeOwner(NodeId node, byte[] token) => owners.Take(node, token);
+
+    /// <summary>What an acceptor refuses; it has said nothing about itself yet, and keeps nothing about the dialler.</summary>
+    internal DisconnectReason CheckHello(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)
+    {
+        if (hello.NodeKind != link.Accepts)
+        {
+            return DisconnectReason.WrongRole;
+        }
+
+        var transcript = link.Transcript!;
+        var accepted = keys.Of(link.Accepts);
+        var isProven = accepted.Length == 0 && transcript.IsProven(hello, body, null);
+        foreach (var key in accepted)
+        {
+            if (transcript.IsProven(hello, body, key))
+            {
+                transcript.Key = key;
+                isProven = true;
+                break;
+            }
+        }
+
+        return !isProven ? DisconnectReason.NotAuthenticated
+            : !IsMark(hello.Cluster, transcript.Mark("cluster", options.ClusterId, hello.Nonce)) ? DisconnectReason.WrongCluster
+            : !IsMark(hello.Service, transcript.Mark("service", options.ServiceId, hello.Nonce)) ? DisconnectReason.WrongService
+            : CheckNode(hello.Node);
+    }
+
+    internal DisconnectReason CheckAnswer(Link link, HandshakeFrame answer, ReadOnlySpan<byte> body)
+        => answer.NodeKind != link.Accepts ? DisconnectReason.WrongRole
+            : CheckProof(link, answer, body) is not DisconnectReason.None and var reason ? reason
+            : CheckNode(answer.Node);
+
+    internal static DisconnectReason CheckProof(Link link, HandshakeFrame frame, ReadOnlySpan<byte> body)
+        => link.Transcript is { } transcript && transcript.IsProven(frame, body, transcript.Key)
+            ? DisconnectReason.None
+            : DisconnectReason.NotAuthenticated;
+
+    private DisconnectReason CheckNode(NodeId node)
+        => node == self ? DisconnectReason.Self : events.AcceptsName(node) ? DisconnectReason.None : DisconnectReason.WrongName;
+
+    private static bool IsMark(byte[] mark, byte[] expected) => CryptographicOperations.FixedTimeEquals(mark, expected);
+}
