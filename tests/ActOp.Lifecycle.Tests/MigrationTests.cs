@@ -108,6 +108,32 @@ public class MigrationTests(MigrationTests.WithoutRounds cluster) : IClassFixtur
         Assert.Equal(cluster.AddressOf(0), await player.Seat());
     }
 
+    [Fact]
+    public async Task The_runtime_does_not_move_a_grain_that_is_enumerated_also_if_the_wish_came_before_the_enumeration()
+    {
+        using var gate = new Gate();
+        var player = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
+        var game = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
+        await Place.On(cluster.AddressOf(0), player.Seat);
+        var chain = player.Play(game, gate.Name);
+        await gate.ArrivedAsync();
+        var request = new MigrationRequest(cluster.AddressOf(1));
+        ActivationOf(player).TryMigrate(request);
+        await using (var items = player.Numbers().WithBatchSize(1).GetAsyncEnumerator())
+        {
+            Assert.True(await items.MoveNextAsync());
+            gate.Open();
+            Assert.Equal(1, await chain.WaitAsync(Gate.Patience));
+            Assert.Equal(MigrationOutcome.Busy, await request.Outcome.WaitAsync(Gate.Patience));
+            Assert.True(await items.MoveNextAsync());
+            Assert.Equal(MigrationOutcome.Busy, await MoveAsync(player, cluster.AddressOf(1)));
+            Assert.True(await items.MoveNextAsync());
+            Assert.Equal(2, items.Current);
+        }
+
+        Assert.Equal(MigrationOutcome.Moved, await MoveAsync(player, cluster.AddressOf(1)));
+    }
+
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -213,6 +239,9 @@ public class MigrationTests(MigrationTests.WithoutRounds cluster) : IClassFixtur
         Task<int> Play(INomad game, string gate);
 
         Task<int> Score(INomad player, string gate);
+
+        /// <summary>0, 1, 2 and so on, without end.</summary>
+        IAsyncEnumerable<int> Numbers();
     }
 
     public sealed class NomadGrain(ILocalSiloDetails silo) : Grain, INomad, IGrainMigrationParticipant
@@ -290,6 +319,13 @@ public class MigrationTests(MigrationTests.WithoutRounds cluster) : IClassFixtur
         {
             await Gate.PassAsync(gate);
             return await player.Count();
+        }
+
+        public async IAsyncEnumerable<int> Numbers()
+        {
+            await Task.CompletedTask;
+            for (var number = 0; ; number++)
+                yield return number;
         }
     }
 }

@@ -222,8 +222,7 @@ internal struct ActivationLife
     /// <summary>Accepts the migration request of the runtime, or reports that the activation is busy.</summary>
     internal void TryMigrate(Activation activation, MigrationRequest request)
     {
-        if (Departing is not null || activation.ExistingExtras?.Enumerations is { Count: > 0 }
-            || !activation.Parts.Locality.MayMove(activation))
+        if (Departing is not null || IsEnumerated(activation) || !activation.Parts.Locality.MayMove(activation))
         {
             request.Report(MigrationOutcome.Busy);
             return;
@@ -429,9 +428,15 @@ internal struct ActivationLife
     {
         if (Departing is { IsInDoubt: true } departure && StartsWaiting)
             DecideInDoubt(activation, departure);
+        // An enumeration may have begun while the request of the runtime waited for the grain to come to rest.
+        if (_machine.IsOffered && !activation.Admission.HasRunning && IsEnumerated(activation))
+            Do(activation, On(activation, LifeEvent.OfferWithdrawn), default);
         if (!activation.Admission.HasRunning)
             Do(activation, On(activation, LifeEvent.AtRest), default);
     }
+
+    /// <summary>An enumeration is open, which a move would abort.</summary>
+    private static bool IsEnumerated(Activation activation) => activation.ExistingExtras?.Enumerations is { Count: > 0 };
 
     /// <summary>A grain whose state is in doubt is not moved by the runtime: what it has not written may be lost.</summary>
     private void DecideInDoubt(Activation activation, Departure departure)
