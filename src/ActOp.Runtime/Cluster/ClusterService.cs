@@ -25,7 +25,6 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly SiloFacts _facts;
     private readonly LeaseGate _lease;
     private readonly TableAccess _table;
-    private readonly MembershipOptions _options;
     private readonly MembershipProtocol _protocol;
     private readonly TaskCompletionSource _left = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource<MembershipAction.StopDead> _stoppedDead = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -52,7 +51,6 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         _lease = lease;
         _table = table;
         _protocol = protocol;
-        _options = protocol.Options;
     }
 
     /// <summary>
@@ -84,17 +82,18 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         _peers.LinkLost += OnLinkLost;
         _peers.SiloNotReached += OnNotReached;
         Post(() => _protocol.Join(Now));
-        var period = TimeSpan.FromMilliseconds(_options.TickPeriod);
+        var period = TimeSpan.FromMilliseconds(_protocol.Options.TickPeriod);
+        var longest = TimeSpan.FromMilliseconds(_protocol.Options.MaxJoinTime);
         _timer = _local.Time.CreateTimer(_ => PostTick(), null, period, period);
         try
         {
             await WaitFor(() => _cluster.View.StatusOf(_local.Address) != SiloStatus.None, cancellationToken)
-                .WaitAsync(TimeSpan.FromMilliseconds(_options.MaxJoinTime), _local.TaskTime, cancellationToken).ConfigureAwait(false);
+                .WaitAsync(longest, _local.TaskTime, cancellationToken).ConfigureAwait(false);
         }
         catch (TimeoutException exception)
         {
             throw new OrleansClusterConnectivityCheckFailedException("The silo " + _local.Address + " could not join the cluster within "
-                + TimeSpan.FromMilliseconds(_options.MaxJoinTime) + " (ClusterMembershipOptions.MaxJoinAttemptTime)."
+                + longest + " (ClusterMembershipOptions.MaxJoinAttemptTime)."
                 + (_table.Failure is { } last ? " The last request to the membership table failed: " + last.Message : ""),
                 _table.Failure ?? exception);
         }
@@ -185,7 +184,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 
     public ValueTask<int> GetActivationCount() => new(_facts.Activations);
 
-    private TimeSpan TableTimeout => TimeSpan.FromMilliseconds(_options.TableTimeout);
+    private TimeSpan TableTimeout => TimeSpan.FromMilliseconds(_protocol.Options.TableTimeout);
 
     private long Now => _local.Clock.Update();
 
@@ -347,7 +346,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
                 Send(At(send.To).Gossip(send.Table));
                 break;
             case MembershipAction.UseTable use:
-                _table.Begin(UseTableAsync(use.Request));
+                BeginRequest(use.Request);
                 break;
             case MembershipAction.Publish publish:
                 Publish(publish.View);
@@ -377,19 +376,15 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 
     private IClusterTarget At(SiloAddress silo) => _factory.GetSystemTarget<IClusterTarget>(Name, silo);
 
-    /// <summary>A failed request is repeated.</summary>
-    private async Task UseTableAsync(TableRequest request)
-    {
-        if (await _table.ExecuteAsync(request) is { } reply)
+    /// <summary>A failed request is repeated, and so is one whose reply cannot be taken.</summary>
+    private void BeginRequest(TableRequest request) => _table.Begin(
+        request,
+        reply =>
         {
             _protocol.OnTableReply(reply, Now);
             Pump();
-        }
-        else
-        {
-            _protocol.OnTableFailed(request.Id, Now);
-        }
-    }
+        },
+        () => _protocol.OnTableFailed(request.Id, Now));
 
     private void Publish(View view)
     {

@@ -27,11 +27,14 @@ internal sealed class TableAccess(LocalNode local, IClusterTable table, Membersh
     /// <summary>Of the last request; null if it has succeeded.</summary>
     internal Exception? Failure => _failure;
 
-    /// <summary>Supervises a request that was begun.</summary>
-    internal void Begin(Task request) => _requests.Follow(request);
+    /// <summary>
+    /// Begins a request. Its reply is taken on the turns of the caller. If there is none within the limit or before the end of the node, or
+    /// it cannot be taken, <paramref name="failed"/> is called.
+    /// </summary>
+    internal void Begin(TableRequest request, Action<TableReply> take, Action failed) =>
+        _requests.Follow(ExecuteAsync(request, take, failed));
 
-    /// <summary>The reply; null if there was none within the limit, or before the end of the node.</summary>
-    internal async Task<TableReply?> ExecuteAsync(TableRequest request)
+    private async Task ExecuteAsync(TableRequest request, Action<TableReply> take, Action failed)
     {
         try
         {
@@ -39,14 +42,14 @@ internal sealed class TableAccess(LocalNode local, IClusterTable table, Membersh
             using var ended = CancellationTokenSource.CreateLinkedTokenSource(late.Token, _requests.Stopping);
             var reply = await table.Execute(request, ended.Token);
             _failure = null;
-            return reply;
+            take(reply);
         }
         catch (Exception exception)
         {
             if (!_requests.Stopping.IsCancellationRequested)
                 local.Log.TableFailed(exception);
             _failure = exception;
-            return null;
+            failed();
         }
     }
 

@@ -31,8 +31,8 @@ internal sealed class Gateways(
     internal bool IsProvided => provider is not null;
 
     /// <summary>How long the addresses may be used before they are looked up again.</summary>
-    internal TimeSpan Period => provider is { } list && list.MaxStaleness > TimeSpan.Zero && list.MaxStaleness < refreshPeriod
-        ? list.MaxStaleness : refreshPeriod;
+    internal TimeSpan Period { get; } =
+        provider is { } list && list.MaxStaleness > TimeSpan.Zero && list.MaxStaleness < refreshPeriod ? list.MaxStaleness : refreshPeriod;
 
     /// <summary>Whether one of the list is preferred.</summary>
     internal bool HasPreferred => preferred >= 0;
