@@ -6,8 +6,7 @@ namespace ActOp.Mesh;
 /// What a node says of itself in handshakes, and what it accepts of others: the ids, the secrets, the kind, and the name.
 /// </summary>
 /// <remarks>Owns nothing. Control thread; <see cref="Greeting"/> on any.</remarks>
-internal sealed class HandshakeIdentity(
-    NodeId self, MeshOptions options, MeshEvents events, HandshakeKeys keys, NameOwners owners)
+internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEvents events, HandshakeKeys keys)
 {
     internal NodeId Self => self;
 
@@ -55,14 +54,8 @@ internal sealed class HandshakeIdentity(
         Mark = self.Kind == NodeKind.Client ? keys.Mark : 0,
     };
 
-    /// <inheritdoc cref="HandshakeKeys.TokenFor"/>
-    internal byte[] TokenFor(NodeId node) => keys.TokenFor(node);
-
-    /// <inheritdoc cref="NameOwners.Check"/>
-    internal DisconnectReason CheckOwner(NodeId node, byte[] token) => owners.Check(node, token);
-
-    /// <inheritdoc cref="NameOwners.Take"/>
-    internal void TakeOwner(NodeId node, byte[] token) => owners.Take(node, token);
+    /// <summary>An acceptor has given the link its place.</summary>
+    internal HandshakeFrame Welcome(NodeId dialler) => new() { Kind = HandshakeKind.Welcome, Token = keys.TokenFor(dialler) };
 
     /// <summary>What an acceptor refuses; it has said nothing about itself yet, and keeps nothing about the dialler.</summary>
     internal DisconnectReason CheckHello(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)

@@ -10,7 +10,8 @@ namespace ActOp.Mesh;
 /// <para>Threads: control thread.</para>
 /// </summary>
 internal sealed class Handshakes(
-    HandshakeIdentity identity, PendingHandshakes pending, MeshTables tables, Poller control, Sessions sessions, MeshReports reports)
+    HandshakeIdentity identity, PendingHandshakes pending, MeshTables tables, Poller control, Sessions sessions, MeshReports reports,
+    NameOwners owners)
 {
     /// <summary>A handshake frame arrived.</summary>
     public void Received(Link link, ReadOnlySpan<byte> body)
@@ -159,7 +160,7 @@ internal sealed class Handshakes(
     {
         var transcript = link.Transcript!;
         var node = transcript.Node!;
-        if (identity.CheckOwner(node, claim.Token) is not DisconnectReason.None and var reason)
+        if (owners.Check(node, claim.Token) is not DisconnectReason.None and var reason)
         {
             Refuse(link, reason, tell: true);
             return;
@@ -176,11 +177,11 @@ internal sealed class Handshakes(
             return;
         }
 
-        identity.TakeOwner(node, claim.Token);
+        owners.Take(node, claim.Token);
         pending.Leave(link);
         transcript.Add(body);
         // Made before the transcript goes; held before it leaves: after it frames may arrive, which wait until the session is complete.
-        var welcome = transcript.Seal(new HandshakeFrame { Kind = HandshakeKind.Welcome, Token = identity.TokenFor(node) });
+        var welcome = transcript.Seal(identity.Welcome(node));
         link.Enter(LinkPhase.Held);
         session.Welcomed++;
         // Sent before the session opens, so that no frame of this end overtakes it.
@@ -235,13 +236,13 @@ internal sealed class Handshakes(
     {
         var session = link.Session!;
         var node = session.Peer.Id!;
-        if (identity.CheckOwner(node, welcome.Token) is not DisconnectReason.None and var reason)
+        if (owners.Check(node, welcome.Token) is not DisconnectReason.None and var reason)
         {
             Refuse(link, reason, tell: false);
             return;
         }
 
-        identity.TakeOwner(node, welcome.Token);
+        owners.Take(node, welcome.Token);
         link.Enter(LinkPhase.Held);
         session.Welcomed++;
         sessions.TryPromote(session.Peer);

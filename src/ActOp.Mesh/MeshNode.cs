@@ -59,9 +59,9 @@ public sealed class MeshNode : IDisposable
         _metrics = new MeshMetrics(this);
         var reports = new MeshReports(events, _metrics, Log, time);
         _sessions = new Sessions(_tables, _pollers, options, time, reports, transport, _owners);
-        var identity = new HandshakeIdentity(id, options, events, new HandshakeKeys(options), _owners);
+        var identity = new HandshakeIdentity(id, options, events, new HandshakeKeys(options));
         PendingHandshakes = new PendingHandshakes(options, time);
-        _handshakes = new Handshakes(identity, PendingHandshakes, _tables, _pollers.Control, _sessions, reports);
+        _handshakes = new Handshakes(identity, PendingHandshakes, _tables, _pollers.Control, _sessions, reports, _owners);
         _acceptances = new Acceptances(identity, PendingHandshakes, _tables, _pollers.Control, reports, _counts);
     }
 

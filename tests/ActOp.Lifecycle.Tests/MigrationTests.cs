@@ -77,12 +77,7 @@ public class MigrationTests(MigrationTests.WithoutRounds cluster) : IClassFixtur
     {
         using var gate = new Gate();
         var player = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
-        var game = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
-        await Place.On(cluster.AddressOf(0), player.Seat);
-        var chain = player.Play(game, gate.Name);
-        await gate.ArrivedAsync();
-        var request = new MigrationRequest(cluster.AddressOf(1));
-        ActivationOf(player).TryMigrate(request);
+        var (chain, request) = await WishToMoveWhileItRunsAsync(player, gate);
         gate.Open();
         Assert.Equal(1, await chain.WaitAsync(Gate.Patience));
         Assert.Equal(MigrationOutcome.Moved, await request.Outcome.WaitAsync(Gate.Patience));
@@ -95,12 +90,7 @@ public class MigrationTests(MigrationTests.WithoutRounds cluster) : IClassFixtur
     {
         using var gate = new Gate();
         var player = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
-        var game = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
-        await Place.On(cluster.AddressOf(0), player.Seat);
-        var chain = player.Play(game, gate.Name);
-        await gate.ArrivedAsync();
-        var request = new MigrationRequest(cluster.AddressOf(1));
-        ActivationOf(player).TryMigrate(request);
+        var (chain, request) = await WishToMoveWhileItRunsAsync(player, gate);
         ActivationOf(player).GiveUpMigration(request);
         Assert.Equal(MigrationOutcome.Busy, await request.Outcome.WaitAsync(Gate.Patience));
         gate.Open();
@@ -113,12 +103,7 @@ public class MigrationTests(MigrationTests.WithoutRounds cluster) : IClassFixtur
     {
         using var gate = new Gate();
         var player = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
-        var game = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
-        await Place.On(cluster.AddressOf(0), player.Seat);
-        var chain = player.Play(game, gate.Name);
-        await gate.ArrivedAsync();
-        var request = new MigrationRequest(cluster.AddressOf(1));
-        ActivationOf(player).TryMigrate(request);
+        var (chain, request) = await WishToMoveWhileItRunsAsync(player, gate);
         await using (var items = player.Numbers().WithBatchSize(1).GetAsyncEnumerator())
         {
             Assert.True(await items.MoveNextAsync());
@@ -198,6 +183,17 @@ public class MigrationTests(MigrationTests.WithoutRounds cluster) : IClassFixtur
         var location = await target.Migrations.Accept(previous, []).AsTask().WaitAsync(Gate.Patience);
         Assert.True(location.IsNone);
         Assert.Equal(1, await grain.Count().WaitAsync(Gate.Patience));
+    }
+
+    /// <summary>A request of the grain has arrived at the gate, and then the runtime has wished to move the grain to the other silo.</summary>
+    private async Task<(Task<int> Chain, MigrationRequest Request)> WishToMoveWhileItRunsAsync(INomad player, Gate gate)
+    {
+        await Place.On(cluster.AddressOf(0), player.Seat);
+        var chain = player.Play(cluster.Client.GetGrain<INomad>(Guid.NewGuid()), gate.Name);
+        await gate.ArrivedAsync();
+        var request = new MigrationRequest(cluster.AddressOf(1));
+        ActivationOf(player).TryMigrate(request);
+        return (chain, request);
     }
 
     private async Task<MigrationOutcome> MoveAsync(INomad grain, SiloAddress target)

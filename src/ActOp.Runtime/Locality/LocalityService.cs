@@ -39,13 +39,9 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     private readonly PlacementHints _hints;
     private readonly GrainFactory _factory;
     private readonly LocalityOptions _options;
-    private readonly PartitioningOptions _partitioning;
     private readonly KnownGraph _graph;
-    private readonly SiloNumbers _silos;
-    private readonly GrainTraits _traits;
     private readonly ExchangeProtocol<GrainId> _protocol;
     private readonly RoundPeriod _period;
-    private readonly LocalityMetrics _metrics;
     private readonly SiloLoads _loads;
     private readonly IEnvironmentStatisticsProvider? _statistics;
     private readonly BackgroundPart _work;
@@ -70,10 +66,9 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         _work = local.Background.Part("locality");
         _options = options;
         _graph = graph;
-        (_partitioning, _silos, _traits, _metrics) = (graph.Partitioning, graph.Silos, graph.Traits, graph.Metrics);
         _protocol = new ExchangeProtocol<GrainId>(
-            graph.Table, _traits, _partitioning, OriginOf(local.Address), local.Address.Generation);
-        _period = new RoundPeriod(_partitioning);
+            graph.Table, _graph.Traits, _graph.Partitioning, OriginOf(local.Address), local.Address.Generation);
+        _period = new RoundPeriod(_graph.Partitioning);
         _loads = new SiloLoads(local.Address, options.MinRoundPeriod);
     }
 
@@ -84,7 +79,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     internal long Rounds { get; private set; }
 
     /// <summary>The number of silos that have a number here, for tests.</summary>
-    internal int NumberedSilos => _silos.Count;
+    internal int NumberedSilos => _graph.Silos.Count;
 
     /// <summary>What the silos use, as far as this silo knows; renewed about once a second. Any thread.</summary>
     internal SiloUses Uses => _uses;
@@ -101,7 +96,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
             _band = new ImbalanceBand(rule, exception => _local.Log.BackgroundFailed("imbalance rule", exception));
         _runs = true;
         _graph.Fold.Start(Now);
-        Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, () => _graph.Fold.Step(Now, _partitioning.DecayHalfLife));
+        Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, () => _graph.Fold.Step(Now, _graph.Partitioning.DecayHalfLife));
         Every(TickPeriod, () => Handle(_protocol.Tick(Now, OwnLoad())));
         _roundTimer = _work.Every(_options.MinRoundPeriod, () => Post(PlayRound));
     }
@@ -119,26 +114,26 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     internal void OnView() => Post(() =>
     {
         _period.Disturb();
-        foreach (var (silo, number) in _silos.Gone())
+        foreach (var (silo, number) in _graph.Silos.Gone())
         {
             _loads.Forget(silo);
             if (LoadEvents.Feed.IsWatched)
                 LoadEvents.Feed.Write(new LoadEvents.Removed(silo, _local.Address));
             Handle(_protocol.Gone(number, Now, OwnLoad()));
-            _silos.Free(number);
+            _graph.Silos.Free(number);
         }
     });
 
     /// <summary>Whether locality may move the activation now. Outside of its turn the result may be outdated.</summary>
-    internal bool MayMove(Activation activation) => _traits.MayMove(activation);
+    internal bool MayMove(Activation activation) => _graph.Traits.MayMove(activation);
 
     public ValueTask Offer(OfferMessage offer)
     {
-        var from = _silos.NumberOf(offer.From);
+        var from = _graph.Silos.NumberOf(offer.From);
         // The sender is not in the view of this silo. It repeats the offer when both have the same view.
         if (!_runs || from == SiloNumber.Unknown)
             return default;
-        var candidates = _silos.FromMessage(offer.Candidates);
+        var candidates = _graph.Silos.FromMessage(offer.Candidates);
         Handle(_protocol.Receive(
             new ExchangeOffer<GrainId>(
                 offer.Id.ToId(), from, _graph.Table.Self, new SiloLoad(offer.Load, offer.Lower, offer.Upper), candidates,
@@ -152,9 +147,9 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     {
         var plan = reply.Accepted is null
             ? null
-            : new ExchangePlan<GrainId>(reply.Accepted, _silos.FromMessage(reply.Given!), reply.Gain, reply.LoadChange);
+            : new ExchangePlan<GrainId>(reply.Accepted, _graph.Silos.FromMessage(reply.Given!), reply.Gain, reply.LoadChange);
         if (plan is null)
-            _metrics.Refused(((ExchangeRefusal)reply.Refusal).ToString());
+            _graph.Metrics.Refused(((ExchangeRefusal)reply.Refusal).ToString());
         else
             Expect(plan.Given.Vertices);
         Handle(_protocol.Receive(new ExchangeReply<GrainId>(reply.Id.ToId(), (ExchangeRefusal)reply.Refusal, plan, reply.Withdrawn.ToId()),
@@ -239,13 +234,13 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
             Rounds++;
             var load = OwnLoad();
             var empty = _loads.EmptiestBelow(load, _cluster.Active);
-            if (_partitioning.Algorithm == SelectionAlgorithm.OneSided)
+            if (_graph.Partitioning.Algorithm == SelectionAlgorithm.OneSided)
             {
                 MoveOneSided();
             }
             else
             {
-                Handle(empty is null || _silos.NumberOf(empty) is not (> 0 and var number)
+                Handle(empty is null || _graph.Silos.NumberOf(empty) is not (> 0 and var number)
                     ? _protocol.BeginRound(Now, load)
                     : _protocol.BeginRound(Now, load, number));
             }
@@ -271,24 +266,24 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
 
         if (step.Moves is { } moves)
         {
-            _metrics.Exchanged();
+            _graph.Metrics.Exchanged();
             _movesOfRound += moves.Count;
             if (moves.Count > 0)
-                _work.Follow(MoveAsync(moves, _silos.SiloOf(step.Target)));
+                _work.Follow(MoveAsync(moves, _graph.Silos.SiloOf(step.Target)));
         }
     }
 
     private void Send(ExchangeOffer<GrainId> offer)
     {
-        _metrics.Offered();
-        _work.Follow(At(_silos.SiloOf(offer.To)).Offer(new OfferMessage
+        _graph.Metrics.Offered();
+        _work.Follow(At(_graph.Silos.SiloOf(offer.To)).Offer(new OfferMessage
         {
             From = _local.Address,
             Id = ExchangeName.Of(offer.Id),
             Load = offer.Load.Current,
             Lower = offer.Load.Lower,
             Upper = offer.Load.Upper,
-            Candidates = _silos.ToMessage(offer.Candidates),
+            Candidates = _graph.Silos.ToMessage(offer.Candidates),
             Answered = ExchangeName.Of(offer.Answered),
         }));
     }
@@ -301,7 +296,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
             Id = ExchangeName.Of(reply.Id),
             Refusal = (int)reply.Refusal,
             Accepted = reply.Plan?.Accepted,
-            Given = reply.Plan is { } plan ? _silos.ToMessage(plan.Given) : null,
+            Given = reply.Plan is { } plan ? _graph.Silos.ToMessage(plan.Given) : null,
             Gain = reply.Plan?.Gain ?? 0,
             LoadChange = reply.Plan?.LoadChange ?? 0,
             Withdrawn = ExchangeName.Of(reply.Withdrawn),
@@ -319,7 +314,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         {
             var request = new MigrationRequest(target, _options.Migration == MigrationMode.Live);
             requests.Add((grain, request));
-            if (_activations.TryGet(grain, out var activation) && _traits.IsHostedBy(target, grain))
+            if (_activations.TryGet(grain, out var activation) && _graph.Traits.IsHostedBy(target, grain))
                 activation.TryMigrate(request);
             else
                 request.Report(MigrationOutcome.Busy);
@@ -351,9 +346,9 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         var left = outcome == MigrationOutcome.Moved;
         var known = left ? _protocol.Departed(grain, out var report, out _) : _protocol.Skipped(grain, out report, out _);
         if (left)
-            _metrics.Moved();
+            _graph.Metrics.Moved();
         else
-            _metrics.Skipped();
+            _graph.Metrics.Skipped();
         if (known && _cluster.IsUsable(target))
             _work.Follow(At(target).Report(new ReportMessage(ExchangeName.Of(report.Id), grain, left)));
         return left;
@@ -368,7 +363,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         {
             var candidates = _protocol.Selection.Select(partner.Silo);
             _movesOfRound += candidates.Count;
-            _work.Follow(MoveAsync(candidates.Vertices, _silos.SiloOf(partner.Silo)));
+            _work.Follow(MoveAsync(candidates.Vertices, _graph.Silos.SiloOf(partner.Silo)));
             return;
         }
     }
@@ -393,7 +388,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
 
     private TimeSpan Now => TimeSpan.FromMilliseconds(_local.Clock.Update());
 
-    private SiloLoad OwnLoad() => _loads.Around(_activations.Count, _cluster.Active, _partitioning.Tolerance, _band);
+    private SiloLoad OwnLoad() => _loads.Around(_activations.Count, _cluster.Active, _graph.Partitioning.Tolerance, _band);
 
     private ILocalityTarget At(SiloAddress silo) => _factory.GetSystemTarget<ILocalityTarget>(Name, silo);
 

@@ -112,7 +112,7 @@ internal static class Table
             "        Accepts = false;\n        if (!PLANTED)\n            Parts.Activations.Remove(this);\n        Enqueue(new ActionItem(static state => ((Activation)state!).Life.BeDeleted((Activation)state), this));",
             20),
         new(25, "Silos that are gone keep their numbers (fault 15)", Locality + "LocalityService.cs",
-            "            _silos.Free(number);\n", "            if (!PLANTED)\n                _silos.Free(number);\n", 20),
+            "            _graph.Silos.Free(number);\n", "            if (!PLANTED)\n                _graph.Silos.Free(number);\n", 20),
         new(26, "References to system targets of silos that are gone stay (fault 15)", Activations + "GrainFactory.cs",
             "if (view.StatusOf(key.Item2) is SiloStatus.None or SiloStatus.Dead)",
             "if (!PLANTED && view.StatusOf(key.Item2) is SiloStatus.None or SiloStatus.Dead)",
