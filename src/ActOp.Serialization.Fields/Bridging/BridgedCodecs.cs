@@ -123,13 +123,6 @@ internal sealed class BridgedCodec<T> : Codec<T>
     }
 }
 
-/// <summary>Names objects whose class has no name in the manifest, but a codec of an application: the data say the class.</summary>
-internal sealed class BridgedObject
-{
-    /// <summary>The name on the wire.</summary>
-    internal const string Name = "bridge";
-}
-
 /// <summary>Objects whose class has no name in the manifest, but a codec of an application.</summary>
 internal sealed class BridgedAnyCodec : AnyCodec
 {
