@@ -29,7 +29,7 @@ internal interface ICodecScope
     bool HasServices { get; }
 
     /// <summary>Checks the options of the application; called at the start of a silo or client.</summary>
-    /// <exception cref="CodecNotFoundException">A type of a method has no codec or no copier, and the options ask for this check.</exception>
+    /// <exception cref="CodecNotFoundException">The options ask for it, and a type of a method has no codec or no copier.</exception>
     /// <exception cref="OrleansConfigurationException">The options have codecs that nothing uses.</exception>
     void CheckOptions();
 }

@@ -43,7 +43,7 @@ internal abstract class FieldCodecSource
 
     internal static void Install(FieldCodecSource source) => Volatile.Write(ref s_installed, source);
 
-    /// <summary>Adds a codec class. It is not looked at before a codec is needed, so that a missing assembly is reported in one way.</summary>
+    /// <summary>Adds a codec class. It is looked at when a codec is needed, so that a missing assembly is reported in one way.</summary>
     internal static void Add(Func<Type> type)
     {
         Registered.Enqueue(type);

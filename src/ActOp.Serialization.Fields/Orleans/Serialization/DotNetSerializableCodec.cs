@@ -1,4 +1,4 @@
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 using ActOp.Serialization.Codecs;
 using Orleans.Serialization.Buffers;
 using Orleans.Serialization.Codecs;

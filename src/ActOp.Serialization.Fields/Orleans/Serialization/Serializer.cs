@@ -1,7 +1,7 @@
 using System.Buffers;
 using ActOp.Calls;
 using ActOp.Serialization;
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 using ActOp.Wire;
 using Orleans.Serialization.Buffers;
 using Orleans.Serialization.Codecs;

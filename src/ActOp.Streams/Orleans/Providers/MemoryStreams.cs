@@ -43,8 +43,8 @@ public interface IMemoryMessageBodySerializer
 }
 
 /// <summary>
-/// Writes what <see cref="DefaultMemoryMessageBodySerializer"/> writes, without the assembly of its serializer: a provider that is configured
-/// with that one has this one.
+/// Writes what <see cref="DefaultMemoryMessageBodySerializer"/> writes, without the assembly of its serializer: a provider that is
+/// configured with that one has this one.
 /// </summary>
 internal sealed class MessageBodySerializer(ICodecScope scope) : IMemoryMessageBodySerializer
 {

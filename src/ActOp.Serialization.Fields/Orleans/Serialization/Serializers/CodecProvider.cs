@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Serialization;
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Serialization.Activators;
