@@ -1,5 +1,4 @@
 using System.Buffers;
-using Orleans.Serialization.Activators;
 using Orleans.Serialization.Buffers;
 using Orleans.Serialization.Cloning;
 using Orleans.Serialization.Codecs;
@@ -126,12 +125,6 @@ public interface IValueSerializerProvider
 {
     IValueSerializer<TField> GetValueSerializer<TField>()
         where TField : struct;
-}
-
-/// <summary>Finds what makes objects.</summary>
-public interface IActivatorProvider
-{
-    IActivator<T> GetActivator<T>();
 }
 
 /// <summary>Finds codecs, copiers and activators.</summary>

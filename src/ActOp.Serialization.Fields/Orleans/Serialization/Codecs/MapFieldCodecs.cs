@@ -3,7 +3,7 @@ using System.Collections.Frozen;
 using System.Collections.Immutable;
 using System.Collections.ObjectModel;
 using System.Collections.Specialized;
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 
 namespace Orleans.Serialization.Codecs;
 

@@ -3,7 +3,7 @@ using System.Collections.Specialized;
 using System.Globalization;
 using System.Net;
 using System.Numerics;
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 using Orleans.Serialization.Buffers;
 
 namespace Orleans.Serialization.Codecs;

@@ -4,7 +4,7 @@ using Orleans.Serialization.Codecs;
 using Orleans.Serialization.Serializers;
 using Orleans.Serialization.Session;
 
-namespace ActOp.Serialization.Bridging;
+namespace ActOp.Serialization.Fields.Bridging;
 
 /// <summary>A value that the codec of an application writes: a length, then its field.</summary>
 internal static class BridgedValue
@@ -121,13 +121,6 @@ internal sealed class BridgedCodec<T> : Codec<T>
         reader.Session.Exit();
         return value;
     }
-}
-
-/// <summary>Names objects whose class has no name in the manifest, but a codec of an application: the data say the class.</summary>
-internal sealed class BridgedObject
-{
-    /// <summary>The name on the wire.</summary>
-    internal const string Name = "bridge";
 }
 
 /// <summary>Objects whose class has no name in the manifest, but a codec of an application.</summary>

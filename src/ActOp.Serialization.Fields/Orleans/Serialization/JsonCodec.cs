@@ -1,6 +1,6 @@
 using System.Buffers;
 using System.Text.Json;
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Serialization.Buffers;

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
-using System.Runtime.CompilerServices;
 using ActOp.Serialization;
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Serialization.Activators;
@@ -20,7 +19,7 @@ namespace Orleans.Serialization.Serializers;
 /// Owns the objects that it made, one of each codec class. An application's class that cannot be created throws at the first use of its
 /// type, and again at the next.
 /// </remarks>
-public sealed class CodecProvider : ICodecProvider, IDisposable
+public sealed class CodecProvider : ICodecProvider, ICodecScope, IDisposable
 {
     private static readonly Dictionary<Type, IFieldCodec> Scalars = new()
     {
@@ -67,7 +66,7 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
         Services = serviceProvider;
         _options = codecConfiguration.Value;
         _generalized = new(() => new Generalized(serviceProvider, this));
-        Bridge.Register(this);
+        CodecScopes.Register(this);
     }
 
     public IServiceProvider Services { get; }
@@ -97,14 +96,20 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
         }
     }
 
+    bool ICodecScope.HasServices => HasServices;
+
+    ActOp.Calls.CallRuntime? ICodecScope.Runtime => Runtime;
+
+    IActivatorProvider ICodecScope.Activators => this;
+
     private ApplicationCodecs Index
     {
         get
         {
             var index = Volatile.Read(ref _index);
-            if (index is not null && index.Version == Bridge.Version)
+            if (index is not null && index.Version == CodecScopes.Version)
                 return index;
-            index = new ApplicationCodecs(_options, Bridge.Version);
+            index = new ApplicationCodecs(_options, CodecScopes.Version);
             Volatile.Write(ref _index, index);
             return index;
         }
@@ -194,17 +199,19 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
     }
 
     /// <summary>Called when the services are disposed of: their codecs serve no other services any more.</summary>
-    void IDisposable.Dispose() => Bridge.Unregister(this);
+    void IDisposable.Dispose() => CodecScopes.Unregister(this);
 
     /// <summary>Checks the types of all interfaces in the options, if the options ask for it.</summary>
-    /// <exception cref="CodecNotFoundException">A type has no codec or no copier.</exception>
-    internal CodecProvider Checked()
+    void ICodecScope.CheckOptions()
     {
         if (_options.EnableConfigurationAnalysis != true)
-            return this;
+            return;
         var missing = SerializerConfigurationAnalyzer.AnalyzeSerializerAvailability(this, _options);
-        return missing.Count == 0 ? this : throw new CodecNotFoundException(
-            "These types of methods have no codec or no copier: " + string.Join(", ", missing.Keys) + ".");
+        if (missing.Count > 0)
+        {
+            throw new CodecNotFoundException(
+                "These types of methods have no codec or no copier: " + string.Join(", ", missing.Keys) + ".");
+        }
     }
 
     /// <summary>Whether an application has a generic codec for the types of this definition.</summary>
@@ -215,7 +222,7 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
     /// <summary>The codec that an application has for the type; null when a generated one, or none, serves it.</summary>
     internal IFieldCodec? TryGetApplicationCodec(Type type)
     {
-        var version = Bridge.Version;
+        var version = CodecScopes.Version;
         if (_ofApplication.TryGetValue(type, out var known) && known.Version == version)
             return known.Codec;
         var codec = FindApplicationCodec(type);
@@ -358,22 +365,6 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
     }
 }
 
-/// <summary>Makes objects by their constructor without parameters, by one that takes services, or without a constructor.</summary>
-internal sealed class DefaultActivator<T>(IServiceProvider services) : IActivator<T>
-{
-    private readonly bool _hasConstructor = typeof(T).IsValueType || typeof(T).GetConstructor(Type.EmptyTypes) is not null;
-    private readonly ObjectFactory? _factory = typeof(T).IsValueType || typeof(T).IsAbstract
-        || !typeof(T).GetConstructors().Any(static c => c.IsDefined(typeof(ActivatorUtilitiesConstructorAttribute), inherit: true))
-        ? null : ActivatorUtilities.CreateFactory(typeof(T), Type.EmptyTypes);
-
-    public T Create()
-    {
-        if (_factory is not null)
-            return (T)_factory(services, null);
-        return _hasConstructor ? Activator.CreateInstance<T>() : (T)RuntimeHelpers.GetUninitializedObject(typeof(T));
-    }
-}
-
 /// <summary>The codec classes of an application by the types that they serve. Made again when more are registered.</summary>
 internal sealed class ApplicationCodecs
 {
@@ -388,7 +379,7 @@ internal sealed class ApplicationCodecs
     {
         Version = version;
         _all = [.. options.FieldCodecs, .. options.Serializers, .. options.Copiers, .. options.Converters, .. options.Activators,
-            .. Bridge.CodecTypes];
+            .. FieldCodecSource.CodecTypes];
         foreach (var codec in _all.Where(static t => !t.IsAbstract && !t.IsInterface))
         {
             foreach (var i in codec.GetInterfaces().Where(static i => i.IsGenericType && Kinds.Contains(i.GetGenericTypeDefinition())))

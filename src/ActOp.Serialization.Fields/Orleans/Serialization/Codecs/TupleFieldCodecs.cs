@@ -1,4 +1,4 @@
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 
 namespace Orleans.Serialization.Codecs;
 

@@ -173,7 +173,7 @@ public sealed class ObjectSerializer
 
     private object Read(ReadOnlySpan<byte> source, Type type)
     {
-        if (!MessageMark.IsField(source))
+        if (!MarkedMessage.IsField(source))
             return ReadMessage(source, type, out _);
         using var session = _sessionPool.GetSession();
         var reader = Reader.Create(source, session);
@@ -195,7 +195,7 @@ public sealed class ObjectSerializer
     {
         var scratch = WireScratch.Rent(_sessionPool.CodecProvider.Runtime, _sessionPool.CodecProvider);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
-        writer.WriteByte(MessageMark.Value);
+        writer.WriteByte(MarkedMessage.Mark);
         StaticCodec.For(type).Write(ref writer, value);
         writer.Commit();
         return scratch;

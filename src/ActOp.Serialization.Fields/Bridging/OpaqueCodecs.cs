@@ -8,7 +8,7 @@ using Orleans.Serialization.GeneratedCodeHelpers;
 using Orleans.Serialization.Serializers;
 using Orleans.Serialization.WireProtocol;
 
-namespace ActOp.Serialization.Bridging;
+namespace ActOp.Serialization.Fields.Bridging;
 
 /// <summary>
 /// A field in the data of an application's codec whose type has a codec of ours: a length, then what that one writes. Objects within it are

@@ -3,7 +3,7 @@ using System.Collections.Concurrent;
 using System.Collections.Frozen;
 using System.Collections.Immutable;
 using System.Collections.ObjectModel;
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 
 namespace Orleans.Serialization.Codecs;
 

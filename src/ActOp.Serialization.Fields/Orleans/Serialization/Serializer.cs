@@ -1,7 +1,7 @@
 using System.Buffers;
 using ActOp.Calls;
 using ActOp.Serialization;
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 using ActOp.Wire;
 using Orleans.Serialization.Buffers;
 using Orleans.Serialization.Codecs;
@@ -215,30 +215,14 @@ public sealed class Serializer
         return value;
     }
 
-    internal T ReadMessage<T>(ReadOnlySpan<byte> source, out int length)
-    {
-        var scratch = WireScratch.Rent(Runtime, _sessionPool?.CodecProvider);
-        var reader = new WireReader(source, scratch.Session);
-        reader.ReadByte();
-        var value = Codec<T>.Default.Read(ref reader);
-        length = reader.Position;
-        scratch.Return();
-        return value;
-    }
+    internal T ReadMessage<T>(ReadOnlySpan<byte> source, out int length) =>
+        MarkedMessage.Read<T>(source, Runtime, _sessionPool?.CodecProvider, out length);
 
-    internal WireScratch Write<T>(T value)
-    {
-        var scratch = WireScratch.Rent(Runtime, _sessionPool?.CodecProvider);
-        var writer = new WireWriter(scratch.Buffer, scratch.Session);
-        writer.WriteByte(MessageMark.Value);
-        Codec<T>.Default.Write(ref writer, value);
-        writer.Commit();
-        return scratch;
-    }
+    internal WireScratch Write<T>(T value) => MarkedMessage.Write(value, Runtime, _sessionPool?.CodecProvider);
 
     private T Read<T>(ReadOnlySpan<byte> source)
     {
-        if (!MessageMark.IsField(source))
+        if (!MarkedMessage.IsField(source))
             return ReadMessage<T>(source, out _);
         using var session = SessionPool.GetSession();
         var reader = Reader.Create(source, session);
@@ -415,7 +399,7 @@ public sealed class Serializer<T>
 
     private T Read(ReadOnlySpan<byte> source)
     {
-        if (_codec is null || !MessageMark.IsField(source))
+        if (_codec is null || !MarkedMessage.IsField(source))
             return _serializer.Deserialize<T>(source);
         using var session = _serializer.SessionPool.GetSession();
         var reader = Reader.Create(source, session);

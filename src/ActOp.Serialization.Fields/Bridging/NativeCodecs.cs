@@ -4,7 +4,7 @@ using Orleans.Serialization.Cloning;
 using Orleans.Serialization.Codecs;
 using Orleans.Serialization.WireProtocol;
 
-namespace ActOp.Serialization.Bridging;
+namespace ActOp.Serialization.Fields.Bridging;
 
 /// <summary>
 /// Base of codecs that sources name by their types in Orleans: a field of a type whose codec is ours. Holds nothing; any thread.

@@ -1,6 +1,6 @@
 using System.Reflection;
 using ActOp.Serialization;
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Options;
@@ -88,11 +88,10 @@ public static class ServiceCollectionExtensions
 
     private static void AddTypes(IServiceCollection services)
     {
-        services.AddOptions();
+        // After that of a silo or client, if there is one: the last serves.
+        services.AddSingleton<ICodecScope>(static provider => provider.GetRequiredService<CodecProvider>());
+        SerializationServices.Add(services);
         services.TryAddEnumerable(ServiceDescriptor.Singleton<IConfigureOptions<TypeManifestOptions>, DefaultWellKnownTypes>());
-        services.TryAddEnumerable(ServiceDescriptor.Singleton<ITypeNameFilter, DefaultTypeFilter>());
-        services.TryAddSingleton<TypeResolver, CachedTypeResolver>();
-        services.TryAddSingleton<TypeConverter>();
         services.TryAddSingleton<TypeCodec>();
         services.TryAddSingleton<WellKnownTypeCollection>();
     }
@@ -104,7 +103,6 @@ public static class ServiceCollectionExtensions
         services.TryAddSingleton<IFieldCodecProvider>(static provider => provider.GetRequiredService<CodecProvider>());
         services.TryAddSingleton<IBaseCodecProvider>(static provider => provider.GetRequiredService<CodecProvider>());
         services.TryAddSingleton<IValueSerializerProvider>(static provider => provider.GetRequiredService<CodecProvider>());
-        services.TryAddSingleton<IActivatorProvider>(static provider => provider.GetRequiredService<CodecProvider>());
         services.TryAddSingleton<IDeepCopierProvider>(static provider => provider.GetRequiredService<CodecProvider>());
         services.TryAddSingleton<SerializerSessionPool>();
         services.TryAddSingleton<CopyContextPool>();

@@ -8,7 +8,7 @@ using Orleans.Serialization.Configuration;
 using Orleans.Serialization.Serializers;
 using Orleans.Serialization.WireProtocol;
 
-namespace ActOp.Serialization.Bridging;
+namespace ActOp.Serialization.Fields.Bridging;
 
 /// <summary>
 /// What codecs have in common that send objects as text: the fields of such an object (0 the name of its class, 1 the text), identity, and

@@ -1,62 +1,24 @@
-using System.Collections.Concurrent;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Serialization;
 using Orleans.Serialization.Serializers;
 
-namespace ActOp.Serialization.Bridging;
+namespace ActOp.Serialization.Fields.Bridging;
 
 /// <summary>
 /// Connects the codecs of this library with those that applications wrote for the interfaces of Orleans.Serialization. What such a codec
 /// writes is one value of length-prefixed bytes in a message of ours; what ours write is one opaque field in its data.
 /// </summary>
-/// <remarks>
-/// Any thread. Owns the codec classes that generated code has registered, and knows the providers that live (weakly: a provider that was
-/// dropped is forgotten at the next look). Looked at only for types that have neither a generated nor a built-in codec.
-/// </remarks>
+/// <remarks>Any thread. Looked at only for types that have neither a generated nor a built-in codec.</remarks>
 internal static class Bridge
 {
-    private static readonly ConcurrentDictionary<Type, byte> Types = new();
-    private static readonly List<WeakReference<CodecProvider>> Providers = [];
-    private static readonly Lock Gate = new();
     private static readonly Lazy<CodecProvider> Default = new(static () =>
         new ServiceCollection().AddSerializer().BuildServiceProvider().GetRequiredService<CodecProvider>());
-
-    private static int s_version;
-
-    /// <summary>Changes when codec classes or providers were added.</summary>
-    internal static int Version => Volatile.Read(ref s_version);
-
-    internal static IEnumerable<Type> CodecTypes => Types.Keys;
 
     /// <summary>For serializers without services: those of others end when their host does, also while they are used.</summary>
     internal static CodecProvider OfNobody => Default.Value;
 
     /// <summary>For data that say their types themselves: the latest provider whose services are not gone.</summary>
     internal static CodecProvider Latest => Array.Find(Live(), HasServices) ?? Default.Value;
-
-    internal static void AddCodecType(Type type)
-    {
-        if (Types.TryAdd(type, 0))
-            Changed();
-    }
-
-    internal static void Register(CodecProvider provider)
-    {
-        lock (Gate)
-        {
-            Providers.RemoveAll(static reference => !reference.TryGetTarget(out _));
-            Providers.Insert(0, new WeakReference<CodecProvider>(provider));
-        }
-
-        Changed();
-    }
-
-    internal static void Unregister(CodecProvider provider)
-    {
-        lock (Gate)
-            Providers.RemoveAll(reference => !reference.TryGetTarget(out var other) || ReferenceEquals(other, provider));
-        Changed();
-    }
 
     /// <summary>True when an application has a codec for the type.</summary>
     internal static bool Supports(Type type) => Find(type) is not null;
@@ -117,7 +79,7 @@ internal static class Bridge
                 return provider;
         }
 
-        return Types.IsEmpty || !Has(Default.Value, type) ? null : Default.Value;
+        return FieldCodecSource.HasCodecTypes && Has(Default.Value, type) ? Default.Value : null;
     }
 
     private static CodecProvider? FindCopier(Type type) => Array.Find(Live(), provider => HasCopier(provider, type));
@@ -125,14 +87,7 @@ internal static class Bridge
     private static bool HasCopier(CodecProvider provider, Type type) => Try(provider, type, static (p, t) =>
         !t.IsArray && !t.ContainsGenericParameters && p.TryGetApplicationCopier(t) is not null && p.HasServices);
 
-    internal static CodecProvider[] Live()
-    {
-        lock (Gate)
-        {
-            return [.. Providers.Select(static reference => reference.TryGetTarget(out var provider) ? provider : null)
-                .OfType<CodecProvider>()];
-        }
-    }
+    private static CodecProvider[] Live() => [.. CodecScopes.Live().OfType<CodecProvider>()];
 
     private static bool Has(CodecProvider provider, Type type) => Try(provider, type, static (p, t) =>
         t.IsGenericTypeDefinition ? p.ServesDefinition(t) : p.TryGetApplicationCodec(t) is not null && p.HasServices);
@@ -150,11 +105,5 @@ internal static class Bridge
         {
             return false; // It has not been used for this type before, so it has nothing for it that outlives its services.
         }
-    }
-
-    private static void Changed()
-    {
-        Interlocked.Increment(ref s_version);
-        AnyCodec.Forget();
     }
 }

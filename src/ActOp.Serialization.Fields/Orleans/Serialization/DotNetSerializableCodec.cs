@@ -1,5 +1,5 @@
-using ActOp.Serialization.Bridging;
 using ActOp.Serialization.Codecs;
+using ActOp.Serialization.Fields.Bridging;
 using Orleans.Serialization.Buffers;
 using Orleans.Serialization.Codecs;
 using Orleans.Serialization.Serializers;

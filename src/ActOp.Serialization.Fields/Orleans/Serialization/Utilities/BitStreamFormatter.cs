@@ -47,7 +47,7 @@ public static class BitStreamFormatter
         {
             while (reader.Remaining > 0)
             {
-                if (reader.PeekByte() == MessageMark.Value)
+                if (reader.PeekByte() == MarkedMessage.Mark)
                     FormatMessage(ref reader, result);
                 else
                     FormatField(ref reader, result, 0);
