@@ -64,7 +64,7 @@ public class LocalityTests
             },
             seconds: 90);
         var rounds = cluster.LocalityOf(0).Rounds;
-        await Clusters.Until(() => Task.FromResult(cluster.LocalityOf(0).Rounds > rounds), () => Task.Delay(20));
+        await Clusters.Until(() => Task.FromResult(cluster.LocalityOf(0).Rounds > rounds), () => talkers[0].Talk(Pairs, 20));
     }
 
     [Fact]

@@ -49,7 +49,9 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         LocalityMetrics metrics, ILocalSiloDetails local, IGrainFactory factory, TimeProvider time, ILogger<LocalitySilo> log)
     {
         (_services, _monitor, _grains, _metrics, _time, _log) = (services, monitor, grains, metrics, time, log);
+        // Before anything uses them: silos are put together before their settings are validated.
         _options = monitor.CurrentValue;
+        _options.Validate();
         _partitioning = _options.ToPartitioning().Validate();
         _began = time.GetTimestamp();
         _self = local.SiloAddress;
