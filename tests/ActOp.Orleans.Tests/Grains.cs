@@ -1,3 +1,4 @@
+using Orleans.Concurrency;
 using Orleans.Placement;
 
 namespace ActOp.Orleans.Tests;
@@ -85,4 +86,54 @@ public sealed class Caller(ILocalSiloDetails silo) : Grain, ICaller
     public Task<int> Forgetful(long counter) => GrainFactory.GetGrain<IForgetfulCounter>(counter).Add();
 
     public Task<string> Where() => Task.FromResult(silo.SiloAddress.ToString());
+}
+
+/// <summary>The state of a grain with storage.</summary>
+[GenerateSerializer]
+public sealed class Total
+{
+    [Id(0)]
+    public int Sum { get; set; }
+}
+
+/// <summary>A counter in a state that it never writes.</summary>
+public interface IStoredCounter : IGrainWithIntegerKey
+{
+    Task<int> Add();
+
+    Task<string> Where();
+}
+
+public sealed class StoredCounter(ILocalSiloDetails silo) : Grain<Total>, IStoredCounter
+{
+    public Task<int> Add() => Task.FromResult(++State.Sum);
+
+    public Task<string> Where() => Task.FromResult(silo.SiloAddress.ToString());
+}
+
+/// <summary>A grain whose requests interleave.</summary>
+public interface IReentrantGrain : IGrainWithIntegerKey
+{
+    /// <summary>Ends when <see cref="Release"/> is called.</summary>
+    Task<string> Wait();
+
+    Task Release();
+}
+
+[Reentrant]
+public sealed class ReentrantGrain(ILocalSiloDetails silo) : Grain, IReentrantGrain
+{
+    private readonly TaskCompletionSource _released = new();
+
+    public async Task<string> Wait()
+    {
+        await _released.Task;
+        return silo.SiloAddress.ToString();
+    }
+
+    public Task Release()
+    {
+        _released.TrySetResult();
+        return Task.CompletedTask;
+    }
 }

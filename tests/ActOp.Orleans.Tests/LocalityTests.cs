@@ -1,4 +1,7 @@
 using ActOp.Orleans.Locality;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Configuration.Memory;
+using Orleans.TestingHost;
 
 namespace ActOp.Orleans.Tests;
 
@@ -24,7 +27,7 @@ public class LocalityTests
     {
         await using var cluster = await Clusters.StartAsync(2);
         var callers = Enumerable.Range(0, Pairs).Select(key => cluster.Client.GetGrain<ICaller>(key)).ToArray();
-        var forgetfulBefore = await Task.WhenAll(Enumerable.Range(0, Pairs).Select(key => cluster.Client.GetGrain<IForgetfulCounter>(key).Where()));
+        var forgetfulBefore = await ForgetfulPlaces(cluster);
         var expected = 0;
         await Clusters.Until(
             async () => await RemoteCounters(cluster, callers) <= Pairs / 5,
@@ -38,7 +41,7 @@ public class LocalityTests
                     await Task.WhenAll(callers.Select(static (caller, key) => caller.Forgetful(key)));
                 }
             });
-        var forgetful = await Task.WhenAll(Enumerable.Range(0, Pairs).Select(key => cluster.Client.GetGrain<IForgetfulCounter>(key).Where()));
+        var forgetful = await ForgetfulPlaces(cluster);
         Assert.Equal(forgetfulBefore, forgetful);
         Assert.True(cluster.PartOf<LocalityMetrics>(0).Unmovable + cluster.PartOf<LocalityMetrics>(1).Unmovable > 0);
     }
@@ -87,6 +90,26 @@ public class LocalityTests
     }
 
     [Fact]
+    public async Task It_is_switched_off_and_on_by_the_configuration_while_the_silo_runs()
+    {
+        var source = new MemoryConfigurationSource { InitialData = [new("ActOp:Locality:Enabled", "true")] };
+        var provider = new ReloadableConfiguration(source);
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureHost(host => ((IConfigurationBuilder)host.Configuration).Add(new GivenConfiguration(provider)));
+        builder.ConfigureSilo(static (_, silo) => silo.AddActOp());
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        var gate = cluster.PartOf<LocalityGate>(0);
+        foreach (var isOn in new[] { true, false, true })
+        {
+            provider.Set("ActOp:Locality:Enabled", isOn.ToString());
+            provider.Reload();
+            await Clusters.Until(
+                () => Task.FromResult(gate.Stride > 0 == isOn), async () => await cluster.Client.GetGrain<ITalker>(1).Hear());
+        }
+    }
+
+    [Fact]
     public void What_fails_on_the_way_of_a_call_closes_the_gate_for_good()
     {
         using var meters = new TestMeters();
@@ -100,16 +123,31 @@ public class LocalityTests
         Assert.False(gate.IsSampled(out _));
     }
 
+    private static Task<string[]> ForgetfulPlaces(InProcessTestCluster cluster) =>
+        Task.WhenAll(Enumerable.Range(0, Pairs).Select(key => cluster.Client.GetGrain<IForgetfulCounter>(key).Where()));
+
     private static async Task<int> RemotePairs(ITalker[] talkers)
     {
         var places = await Task.WhenAll(talkers.Select(static talker => talker.Where()));
         return Enumerable.Range(0, Pairs).Count(pair => places[pair] != places[pair + Pairs]);
     }
 
-    private static async Task<int> RemoteCounters(global::Orleans.TestingHost.InProcessTestCluster cluster, ICaller[] callers)
+    private static async Task<int> RemoteCounters(InProcessTestCluster cluster, ICaller[] callers)
     {
         var places = await Task.WhenAll(callers.Select(static caller => caller.Where()));
         var counters = await Task.WhenAll(callers.Select((_, key) => cluster.Client.GetGrain<ICounter>(key).Where()));
         return places.Zip(counters).Count(static pair => pair.First != pair.Second);
     }
+}
+
+/// <summary>A configuration that a test changes. Silo and host share it.</summary>
+internal sealed class GivenConfiguration(IConfigurationProvider provider) : IConfigurationSource
+{
+    public IConfigurationProvider Build(IConfigurationBuilder builder) => provider;
+}
+
+/// <summary>Tells its readers of a change.</summary>
+internal sealed class ReloadableConfiguration(MemoryConfigurationSource source) : MemoryConfigurationProvider(source)
+{
+    internal void Reload() => OnReload();
 }

@@ -7,8 +7,7 @@ namespace ActOp.Orleans.Locality;
 /// Belongs to the turns of locality.
 /// </summary>
 internal sealed class EdgeFold(
-    HeavyEdgeTable<GrainId> table, LocalGrains grains, GrainKinds kinds, UnknownPlaces unknown, LocalityGate gate, LocalityMetrics metrics,
-    TimeProvider time)
+    HeavyEdgeTable<GrainId> table, LocalGrains grains, UnknownPlaces unknown, LocalityMetrics metrics, TimeProvider time)
 {
     internal const int StepsPerPeriod = 20;
 
@@ -27,13 +26,13 @@ internal sealed class EdgeFold(
         _lastStep = _lastFold = now;
         _messages = 0;
         grains.TellsGone = true;
-        gate.Open(_stride = 1);
+        grains.Gate.Open(_stride = 1);
     }
 
     /// <summary>Nothing is counted any more. What was counted is dropped.</summary>
     internal void Stop()
     {
-        gate.Open(0);
+        grains.Gate.Open(0);
         grains.TellsGone = false;
         while (grains.TryTakeGone(out _))
         {
@@ -74,7 +73,7 @@ internal sealed class EdgeFold(
     {
         var rate = _messages / (now - _lastFold).TotalSeconds;
         (_messages, _lastFold) = (0, now);
-        gate.Open(_stride = (int)Math.Clamp(rate / FullCountRate, 1, MaxStride));
+        grains.Gate.Open(_stride = (int)Math.Clamp(rate / FullCountRate, 1, MaxStride));
         var total = table.TotalWeight(out var remote);
         metrics.Weighed(total, remote, table.Count, table.Floor);
         metrics.Unplaced = unknown.Count;
@@ -98,7 +97,7 @@ internal sealed class EdgeFold(
     private void Sample(LocalGrain grain, GrainId other, long messages, long error)
     {
         _messages += messages;
-        if (!kinds.Of(other.Type).Counts)
+        if (!grains.Kinds.Of(other.Type).Counts)
             return;
         var (silo, epoch) = PlaceOf(other);
         table.Sample(grain.Context.GrainId, grain.Epoch, other, silo, epoch, messages, error);

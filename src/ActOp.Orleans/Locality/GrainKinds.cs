@@ -86,7 +86,9 @@ internal sealed class GrainKinds(IServiceProvider services)
         for (var type = grainClass; type is not null && !IsOfOrleans(type); type = type.BaseType)
         {
             var injected = type.GetConstructors(BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic)
-                .SelectMany(static constructor => constructor.GetParameters()).Select(static parameter => parameter.ParameterType).ToHashSet();
+                .SelectMany(static constructor => constructor.GetParameters())
+                .Select(static parameter => parameter.ParameterType)
+                .ToHashSet();
             if (type.GetFields(BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.DeclaredOnly)
                 .Any(field => HoldsState(field, injected)))
             {

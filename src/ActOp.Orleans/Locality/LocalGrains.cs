@@ -40,6 +40,10 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
     /// <summary>A grain has become active here. Must be quick.</summary>
     internal Action<GrainId>? Arrived { get; set; }
 
+    internal GrainKinds Kinds => kinds;
+
+    internal LocalityGate Gate => gate;
+
     internal int Count => _grains.Count;
 
     internal bool TryGet(GrainId id, out LocalGrain grain) => _grains.TryGetValue(id, out grain!);

@@ -45,8 +45,8 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
     private bool _runs;
 
     public LocalitySilo(
-        IServiceProvider services, IOptionsMonitor<LocalityOptions> monitor, LocalGrains grains, GrainKinds kinds, LocalityGate gate,
-        LocalityMetrics metrics, ILocalSiloDetails local, IGrainFactory factory, TimeProvider time, ILogger<LocalitySilo> log)
+        IServiceProvider services, IOptionsMonitor<LocalityOptions> monitor, LocalGrains grains, LocalityMetrics metrics,
+        ILocalSiloDetails local, IGrainFactory factory, TimeProvider time, ILogger<LocalitySilo> log)
     {
         (_services, _monitor, _grains, _metrics, _time, _log) = (services, monitor, grains, metrics, time, log);
         // Before anything uses them: silos are put together before their settings are validated.
@@ -60,13 +60,13 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         _numbers = new SiloNumbers(_self, silo => _participants.Contains(silo));
         _table = new HeavyEdgeTable<GrainId>(_partitioning.EdgeCapacity, _numbers.NumberOf(_self));
         _unknown = new UnknownPlaces(_partitioning.EdgeCapacity);
-        _traits = new MovableTraits(grains, kinds, _numbers, _options, () => Now, log);
-        _fold = new EdgeFold(_table, grains, kinds, _unknown, gate, metrics, time);
+        _traits = new MovableTraits(grains, _numbers, _options, () => Now, log);
+        _fold = new EdgeFold(_table, grains, _unknown, metrics, time);
         var origin = ((ulong)(uint)_self.GetConsistentHashCode() << 32) | (uint)_self.Endpoint.Port;
         _protocol = new ExchangeProtocol<GrainId>(_table, _traits, _partitioning, origin, _self.Generation);
         _period = new RoundPeriod(_partitioning);
         _loads = new SiloLoads(_self, _options.MinRoundPeriod);
-        _moves = new Moves(grains, kinds, factory, Turns, time);
+        _moves = new Moves(grains, factory, Turns, time);
     }
 
     internal LocalityTurns Turns { get; }

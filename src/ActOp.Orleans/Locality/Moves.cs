@@ -10,7 +10,7 @@ namespace ActOp.Orleans.Locality;
 /// begins between the decision and the move, and none that runs waits for one that is held back.
 /// </summary>
 /// <remarks>Any thread. Nothing is kept between moves.</remarks>
-internal sealed class Moves(LocalGrains grains, GrainKinds kinds, IGrainFactory factory, LocalityTurns turns, TimeProvider time)
+internal sealed class Moves(LocalGrains grains, IGrainFactory factory, LocalityTurns turns, TimeProvider time)
 {
     /// <summary>Time within which a grain must be free; otherwise it stays.</summary>
     private static readonly TimeSpan RestTime = TimeSpan.FromMilliseconds(300);
@@ -24,8 +24,10 @@ internal sealed class Moves(LocalGrains grains, GrainKinds kinds, IGrainFactory 
     {
         if (!grains.TryGet(id, out var grain))
             return "gone";
-        if (!kinds.IsHostedBy(target, id.Type) || !grain.TryWant())
+        if (!grains.Kinds.IsHostedBy(target, id.Type))
             return "not hosted";
+        if (!grain.TryWant())
+            return "moves";
         var leaves = false;
         try
         {
@@ -88,7 +90,7 @@ internal sealed class MoveExtension(IGrainContextAccessor accessor, LocalGrains 
 
 /// <summary>Which grains of this silo may move, for the exchange. All grains count equally. Belongs to the turns of locality.</summary>
 internal sealed class MovableTraits(
-    LocalGrains grains, GrainKinds kinds, SiloNumbers silos, LocalityOptions options, Func<TimeSpan> now, ILogger log)
+    LocalGrains grains, SiloNumbers silos, LocalityOptions options, Func<TimeSpan> now, ILogger log)
     : IVertexTraits<GrainId>
 {
     private const int RefusalsToPause = 3;
@@ -109,7 +111,7 @@ internal sealed class MovableTraits(
         return false;
     }
 
-    public bool CanMoveTo(GrainId vertex, int silo) => kinds.IsHostedBy(silos.SiloOf(silo), vertex.Type);
+    public bool CanMoveTo(GrainId vertex, int silo) => grains.Kinds.IsHostedBy(silos.SiloOf(silo), vertex.Type);
 
     public double SizeOf(GrainId vertex) => 1;
 

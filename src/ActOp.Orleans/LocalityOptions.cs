@@ -89,7 +89,10 @@ public sealed class LocalityOptions
     private static void Check(bool valid, string option, object value, string must)
     {
         if (!valid)
-            throw new OrleansConfigurationException(FormattableString.Invariant($"LocalityOptions.{option} is {value}, but must be {must}."));
+        {
+            throw new OrleansConfigurationException(
+                FormattableString.Invariant($"LocalityOptions.{option} is {value}, but must be {must}."));
+        }
     }
 }
 
