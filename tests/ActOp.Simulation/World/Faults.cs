@@ -98,9 +98,11 @@ internal sealed class Faults
         // Where silos only come and go, less is excused.
         if (theme is Theme.Streams or Theme.Reminders && dice.Chance(0.4))
         {
+            // A table of reminders that is only slow is enough for some faults, and nothing else may be wrong then.
             return dice.Pick<FaultKind[]>([
                 [FaultKind.Restart], [FaultKind.Restart, FaultKind.Crash], [FaultKind.Reset, FaultKind.Restart],
-                [FaultKind.SlowLink, FaultKind.SlowMachine, FaultKind.Restart]]);
+                [FaultKind.SlowLink, FaultKind.SlowMachine, FaultKind.Restart],
+                theme == Theme.Streams ? [FaultKind.Restart] : []]);
         }
 
         var share = dice.Pick<double>([0, 0.1, 0.2, 0.4, 0.4, 0.4]);
