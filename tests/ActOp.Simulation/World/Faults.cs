@@ -95,6 +95,14 @@ internal sealed class Faults
                 ? [FaultKind.SlowLink, FaultKind.SlowMachine] : [FaultKind.SlowLink, FaultKind.Restart, FaultKind.Crash];
         }
 
+        // Where nothing goes wrong, no enumeration may be lost; where links are lost, answers are.
+        if (theme == Theme.Items && dice.Chance(0.5))
+        {
+            return dice.Pick<FaultKind[]>([
+                [], [], [FaultKind.Reset], [FaultKind.Reset, FaultKind.SlowLink], [FaultKind.Restart, FaultKind.Crash],
+                [FaultKind.Reset, FaultKind.Restart]]);
+        }
+
         // Where silos only come and go, less is excused.
         if (theme is Theme.Streams or Theme.Reminders && dice.Chance(0.4))
         {
