@@ -225,7 +225,12 @@ public sealed class ClientRightsTests(ClientRightsTests.PlainSilos cluster) : IC
         var writer = new WireWriter(buffer, new WireSession(null));
         RequestHeader header = new()
         {
-            Flags = FrameFlags.HasOrigin | FrameFlags.OneWay, Forwards = 1, ReplyTo = 1, MethodId = method, Origin = client, Via = Silo.Address,
+            Flags = FrameFlags.HasOrigin | FrameFlags.OneWay,
+            Forwards = 1,
+            ReplyTo = 1,
+            MethodId = method,
+            Origin = client,
+            Via = Silo.Address,
         };
         header.Write(ref writer, target, default);
         writer.WriteRaw(new byte[32]);

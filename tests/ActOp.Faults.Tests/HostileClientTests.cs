@@ -438,7 +438,12 @@ public class HostileClientTests : IAsyncLifetime
     {
         RequestHeader header = new()
         {
-            Flags = flags, PlacedHere = placedHere, ReplyTo = 1, MethodId = method, Origin = origin, Via = Hostile.Address,
+            Flags = flags,
+            PlacedHere = placedHere,
+            ReplyTo = 1,
+            MethodId = method,
+            Origin = origin,
+            Via = Hostile.Address,
         };
         header.Write(ref writer, target, source);
         if (body is not null)
