@@ -163,7 +163,7 @@ internal sealed class RequestReader(
         catch (Exception exception) when (local.IsSilo && !SystemGrainIds.IsControl(target))
         {
             // Another silo may host the grain; if none does, the reply says why.
-            return new OpaqueCall(header.MethodId, header.TypeArguments, exception, () => AddUnknown(sender, target, exception));
+            return NewOpaque(sender, header, target, exception);
         }
         catch (Exception exception)
         {
@@ -174,6 +174,10 @@ internal sealed class RequestReader(
             return null;
         }
     }
+
+    /// <summary>Apart from <see cref="Rent"/>, which would allocate the closure for each request.</summary>
+    private OpaqueCall NewOpaque(Sender sender, in RequestHeader header, GrainId target, Exception reason) =>
+        new(header.MethodId, header.TypeArguments, reason, () => AddUnknown(sender, target, reason));
 
     private void AddUnknown(Sender sender, GrainId target, Exception reason) =>
         refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", reason);
