@@ -72,7 +72,9 @@ internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvide
         // The start runs application code, so it is not under the lock.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         var node = Node;
-        node.Calls.CodecProvider = services.GetRequiredService<Orleans.Serialization.Serializers.CodecProvider>().Checked();
+        var codecs = services.GetRequiredService<ICodecScope>();
+        codecs.CheckOptions();
+        node.Calls.CodecProvider = codecs;
         node.Died += _ => services.GetService<IHostApplicationLifetime>()?.StopApplication();
         node.Died += reason => Health.FatalErrors.Tell(services, node.Local, reason);
         using var givenUp = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _stopRequested.Token);

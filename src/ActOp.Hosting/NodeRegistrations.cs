@@ -18,7 +18,6 @@ using Orleans.Placement;
 using Orleans.Runtime;
 using Orleans.Runtime.MembershipService.SiloMetadata;
 using Orleans.Runtime.Placement.Filtering;
-using Orleans.Serialization;
 using Orleans.Timers;
 
 namespace ActOp.Hosting;
@@ -86,7 +85,9 @@ internal static class NodeRegistrations
         services.AddSingleton(new ServiceLifetimes(services));
         services.AddLogging();
         services.AddOptions();
-        services.AddSerializer();
+        SerializationServices.Add(services);
+        if (FieldCodecSource.IsUsed())
+            FieldCodecSource.Load().AddServices(services);
         services.AddSingleton<ActOp.Calls.CallRuntime>(static provider => provider.GetRequiredService<Node>().Calls);
         services.TryAddSingleton(TimeProvider.System);
         services.AddOptions<ClusterOptions>().Bind(configuration.GetSection("Orleans"));
@@ -113,6 +114,13 @@ internal static class NodeRegistrations
         services.AddSingleton<IGrainContextAccessor, GrainContextAccessor>();
         BuiltInExtensions.Add(services);
         OptionLog.Add(services);
+    }
+
+    /// <summary>After what the application has configured.</summary>
+    internal static void Complete(IServiceCollection services)
+    {
+        if (SerializationServices.HasOptions(services))
+            FieldCodecSource.Load().AddServices(services);
     }
 
     private static void Claim<TMine, TOther>(IServiceCollection services)

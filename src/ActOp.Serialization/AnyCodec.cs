@@ -12,8 +12,6 @@ internal abstract class AnyCodec
 {
     private static readonly ConcurrentDictionary<Type, AnyCodec> ByType = new();
 
-    private static readonly AnyCodec Bridged = new Bridging.BridgedAnyCodec();
-
     /// <summary>Types that were found not to be writable.</summary>
     private static readonly ConcurrentDictionary<Type, bool> Writable = new();
 
@@ -40,7 +38,7 @@ internal abstract class AnyCodec
         if (typeof(IAddressable).IsAssignableFrom(type) || Array.Exists(Families, family => family.IsAssignableFrom(type)))
             return true;
         type = GenericFamily(type) ?? type;
-        can = (TypeManifest.TryNameOf(type, out _) && CodecTable.CanResolve(type)) || Bridging.Bridge.SupportsObject(type);
+        can = (TypeManifest.TryNameOf(type, out _) && CodecTable.CanResolve(type)) || IsOfApplication(type);
         if (can)
             For(type);
         else
@@ -136,6 +134,8 @@ internal abstract class AnyCodec
         return codec;
     }
 
+    private static bool IsOfApplication(Type type) => FieldCodecSource.Current?.SupportsObject(type) is true;
+
     private static AnyCodec Make(Type type)
     {
         if (typeof(IAddressable).IsAssignableFrom(type))
@@ -150,8 +150,12 @@ internal abstract class AnyCodec
             return For(generic);
         if (type.IsAbstract && !Families.Contains(type) && GenericFamily(type) is null)
             throw new CodecNotFoundException("The type " + type + " is abstract.");
-        if (type == typeof(Bridging.BridgedObject) || (!TypeManifest.TryNameOf(type, out _) && Bridging.Bridge.SupportsObject(type)))
-            return Bridged;
+        if (type == typeof(BridgedObject) || (!TypeManifest.TryNameOf(type, out _) && IsOfApplication(type)))
+        {
+            return FieldCodecSource.Current?.Objects ?? throw new CodecNotFoundException(
+                "The message has an object that a codec of an application has written, but this process has no such codecs.");
+        }
+
         var name = TypeManifest.NameOf(type);
         return (AnyCodec)Activator.CreateInstance(typeof(AnyCodecOf<>).MakeGenericType(type), name)!;
     }

@@ -97,7 +97,7 @@ internal static class BuiltIn
         }
 
         TypeManifest.AddType(typeof(Exception), "System.Exception");
-        TypeManifest.AddType(typeof(Bridging.BridgedObject), Bridging.BridgedObject.Name);
+        TypeManifest.AddType(typeof(BridgedObject), BridgedObject.Name);
     }
 
     private static void Json()
@@ -108,7 +108,6 @@ internal static class BuiltIn
         Add(typeof(System.Text.Json.Nodes.JsonValue), static () => new JsonNodeCodec<System.Text.Json.Nodes.JsonValue>());
         Add(typeof(System.Text.Json.JsonElement), static () => new JsonElementCodec());
         Add(typeof(System.Text.Json.JsonDocument), static () => new JsonDocumentCodec());
-        Add(typeof(Orleans.Serialization.Buffers.PooledBuffer), static () => new PooledBufferCodec());
     }
 
     private static void Collections()

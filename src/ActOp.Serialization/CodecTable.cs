@@ -48,10 +48,7 @@ internal static class CodecTable
     }
 
     /// <summary>True when the type has a generated or built-in codec, not one of an application.</summary>
-    internal static bool IsNative(Type type) =>
-        CanResolve(type) && Resolve(type).GetType() is var codec
-        && !(codec.IsGenericType && codec.GetGenericTypeDefinition() is var definition
-            && (definition == typeof(Bridging.BridgedCodec<>) || definition == typeof(Bridging.BridgedClassCodec<>)));
+    internal static bool IsNative(Type type) => CanResolve(type) && FieldCodecSource.Installed?.IsOwn(Resolve(type)) is not true;
 
     /// <summary>The generated codec of a class, also of an exception.</summary>
     internal static object Generated(Type type) => TryGenerated(type) ?? throw NotFound(type);
@@ -80,8 +77,8 @@ internal static class CodecTable
             return Make(typeof(GrainReferenceCodec<>), type);
         if (CollectionInterfaces.TryMake(type) is { } collection)
             return collection;
-        if (Bridging.Bridge.TryMake(type) is { } bridged)
-            return bridged;
+        if (FieldCodecSource.Current?.TryMake(type) is { } ofApplication)
+            return ofApplication;
         if (SerializableTypes.IsSupported(type))
             return Make(typeof(SerializableCodec<>), type);
         if ((type.IsInterface || type.IsAbstract) && !type.IsSealed)

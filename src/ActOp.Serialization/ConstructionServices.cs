@@ -1,10 +1,8 @@
 using System.ComponentModel;
 using System.Runtime.CompilerServices;
-using ActOp.Serialization.Bridging;
 using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Serialization;
-using Orleans.Serialization.Serializers;
 
 namespace ActOp.Serialization;
 
@@ -45,7 +43,7 @@ public static class ConstructionServices
     {
         if (t_services is { } services && services.GetService<TService>() is { } own)
             return own;
-        foreach (var provider in Bridge.Live())
+        foreach (var provider in CodecScopes.Live())
         {
             try
             {
@@ -65,7 +63,7 @@ public static class ConstructionServices
     private static IServiceProvider? Enter(object? codecs)
     {
         var before = t_services;
-        t_services = (codecs as CodecProvider)?.Services;
+        t_services = (codecs as ICodecScope)?.Services;
         return before;
     }
 }
@@ -80,7 +78,7 @@ public static class ConstructionServices
 public static class ServiceHook<THook>
     where THook : class
 {
-    private static readonly ConditionalWeakTable<CodecProvider, THook> Made = [];
+    private static readonly ConditionalWeakTable<ICodecScope, THook> Made = [];
 
     /// <summary>The hooks for a message.</summary>
     public static THook Of(WireSession session)
@@ -97,6 +95,6 @@ public static class ServiceHook<THook>
     }
 
     private static THook Of(object? codecs) => Made.GetValue(
-        codecs as CodecProvider ?? Bridge.Latest,
+        codecs as ICodecScope ?? CodecScopes.Latest,
         static provider => ActivatorUtilities.GetServiceOrCreateInstance<THook>(provider.Services));
 }

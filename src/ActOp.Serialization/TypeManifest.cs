@@ -76,7 +76,10 @@ public static class TypeManifest
             return;
         foreach (var name in assembly.GetReferencedAssemblies())
         {
-            if (IsOfFramework(name))
+            // It has no generated code, and is loaded when it is used.
+            if (name.Name == FieldCodecSource.AssemblyName)
+                FieldCodecSource.AddUser(assembly);
+            if (name.Name == FieldCodecSource.AssemblyName || IsOfFramework(name))
                 continue;
             if (TryLoad(name) is { } referenced)
                 Load(referenced);
@@ -228,7 +231,7 @@ public static class TypeManifest
         }
     }
 
-    private static bool IsOfFramework(AssemblyName name) =>
+    internal static bool IsOfFramework(AssemblyName name) =>
         name.Name is not { } text || text.StartsWith("System.", StringComparison.Ordinal)
             || text.StartsWith("Microsoft.", StringComparison.Ordinal) || text is "System" or "mscorlib" or "netstandard" or "WindowsBase";
 
@@ -254,10 +257,10 @@ public static class TypeManifest
     }
 
     /// <summary>
-    /// Registers a codec, copier or the like of the application, and the name of the type that it serves. Called by generated code.
+    /// Registers a codec, copier or the like of the application. Called by generated code; the class is looked at later.
     /// </summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
-    public static void AddApplicationCodec(Type codec) => Bridging.Bridge.AddCodecType(codec);
+    public static void AddApplicationCodec(Func<Type> codec) => FieldCodecSource.Add(codec);
 
     /// <summary>True when the type has a name of its own, which is not its full name.</summary>
     internal static bool TryGetAlias(Type type, [NotNullWhen(true)] out string? alias) =>

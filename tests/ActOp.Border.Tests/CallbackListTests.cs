@@ -15,6 +15,7 @@ public class CallbackListTests
     [
         typeof(Grain).Assembly, typeof(Node).Assembly, typeof(StreamParts).Assembly, typeof(ReminderSilo).Assembly,
         typeof(ManagementParts).Assembly, typeof(SiloHost).Assembly, typeof(ICodecProvider).Assembly,
+        typeof(IActivatorProvider).Assembly,
     ];
 
     /// <summary>What their methods take runs while the host is built, in the thread of the caller.</summary>

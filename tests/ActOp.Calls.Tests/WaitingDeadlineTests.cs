@@ -88,21 +88,8 @@ public class WaitingDeadlineTests
     {
         var buffer = new WireBuffer();
         var writer = new WireWriter(buffer, new WireSession(null));
-        writer.WriteByte((byte)FrameKind.Request);
-        writer.WriteByte((byte)flags);
-        writer.WriteByte(0);
-        writer.WriteFixed64(1);
-        writer.WriteFixed64(method);
-        IdIntern.Write(ref writer, target);
-        IdIntern.Write(ref writer, default);
-        if ((flags & FrameFlags.HasOrigin) != 0)
-        {
-            Addresses.Write(ref writer, Silo);
-            Addresses.Write(ref writer, Silo);
-        }
-
-        if ((flags & FrameFlags.HasDeadline) != 0)
-            writer.WriteVarUInt32(left);
+        new RequestHeader { Flags = flags, ReplyTo = 1, MethodId = method, Origin = Silo, Via = Silo, TimeLeft = left }
+            .Write(ref writer, target, default);
         Codec<string?>.Default.Write(ref writer, text);
         writer.Commit();
         return buffer.Written.ToArray();
@@ -111,17 +98,8 @@ public class WaitingDeadlineTests
     private static uint LeftIn(byte[] frame)
     {
         var reader = new WireReader(frame, new WireSession(null));
-        var flags = (FrameFlags)frame[1];
-        reader.ReadRaw(19);
-        IdIntern.Current.Read(ref reader);
-        IdIntern.Current.Read(ref reader);
-        if ((flags & FrameFlags.HasOrigin) != 0)
-        {
-            Assert.Equal(Silo, Addresses.Read(ref reader));
-            Assert.Equal(Silo, Addresses.Read(ref reader));
-        }
-
-        return reader.ReadVarUInt32();
+        reader.ReadByte();
+        return RequestHeader.Read(ref reader, out _, out _, out _).TimeLeft;
     }
 
     public interface IAwaited : IGrainWithStringKey

@@ -223,15 +223,16 @@ public sealed class ClientRightsTests(ClientRightsTests.PlainSilos cluster) : IC
     {
         var buffer = new WireBuffer();
         var writer = new WireWriter(buffer, new WireSession(null));
-        writer.WriteByte((byte)FrameKind.Request);
-        writer.WriteByte((byte)(FrameFlags.HasOrigin | FrameFlags.OneWay));
-        writer.WriteByte(1);
-        writer.WriteFixed64(1);
-        writer.WriteFixed64(method);
-        IdIntern.Write(ref writer, target);
-        IdIntern.Write(ref writer, default);
-        Addresses.Write(ref writer, client);
-        Addresses.Write(ref writer, Silo.Address);
+        RequestHeader header = new()
+        {
+            Flags = FrameFlags.HasOrigin | FrameFlags.OneWay,
+            Forwards = 1,
+            ReplyTo = 1,
+            MethodId = method,
+            Origin = client,
+            Via = Silo.Address,
+        };
+        header.Write(ref writer, target, default);
         writer.WriteRaw(new byte[32]);
         writer.Commit();
         return buffer.Written.ToArray();

@@ -190,9 +190,7 @@ public class FrameFuzzTests
                 Request(system, nameof(IClusterTarget.UseTable), 0, client, (ref WireWriter writer) => writer.WriteByte(0)),
                 (Written((ref WireWriter writer) =>
                 {
-                    writer.WriteByte((byte)FrameKind.Reply);
-                    writer.WriteByte(0);
-                    writer.WriteFixed64(1L << 22);
+                    new ReplyHeader(FrameFlags.None, 1L << 22, null, 0).Write(ref writer);
                     Codec<object?>.Default.Write(ref writer, "result");
                 }), 1),
                 (Written((ref WireWriter writer) =>
@@ -203,13 +201,7 @@ public class FrameFuzzTests
                     writer.WriteFixed64(1L << 22);
                     writer.WriteFixed64(0);
                 }), 1),
-                (Written((ref WireWriter writer) =>
-                {
-                    writer.WriteByte((byte)FrameKind.Forwarded);
-                    writer.WriteByte(1);
-                    writer.WriteFixed64(1L << 22);
-                    Addresses.Write(ref writer, silo.Address);
-                }), 1),
+                (Written((ref WireWriter writer) => new ForwardedFrame(1, 1L << 22, silo.Address).Write(ref writer)), 1),
             ];
             _all = [.. _frames.Select(frame => frame.Bytes)];
         }
@@ -274,13 +266,8 @@ public class FrameFuzzTests
             var header = 0;
             var bytes = Written((ref WireWriter writer) =>
             {
-                writer.WriteByte((byte)FrameKind.Request);
-                writer.WriteByte((byte)flags);
-                writer.WriteByte(0);
-                writer.WriteFixed64(1);
-                writer.WriteFixed64(id);
-                IdIntern.Write(ref writer, target);
-                IdIntern.Write(ref writer, SystemGrainIds.Client(client));
+                new RequestHeader { Flags = flags, ReplyTo = 1, MethodId = id }
+                    .Write(ref writer, target, SystemGrainIds.Client(client));
                 header = writer.Position;
                 arguments(ref writer);
             });

@@ -160,14 +160,14 @@ public class HostileClientTests : IAsyncLifetime
     [Fact]
     public async Task A_key_that_is_longer_than_frames_carry_fails_its_call_at_once()
     {
-        var grain = _cluster.Client.GetGrain<IEchoGrain>(new string('k', IdIntern.MaxBytes));
+        var grain = _cluster.Client.GetGrain<IEchoGrain>(new string('k', GrainIdBytes.MaxBytes));
         var exception = await Assert.ThrowsAsync<LimitExceededException>(() => grain.Echo("text").WaitAsync(Gate.Patience));
-        Assert.Contains(IdIntern.MaxBytes.ToString(CultureInfo.InvariantCulture), exception.Message, StringComparison.Ordinal);
+        Assert.Contains(GrainIdBytes.MaxBytes.ToString(CultureInfo.InvariantCulture), exception.Message, StringComparison.Ordinal);
     }
 
     [Theory]
-    [InlineData(IdIntern.MaxBytes - 4, true)]
-    [InlineData(IdIntern.MaxBytes - 3, false)]
+    [InlineData(GrainIdBytes.MaxBytes - 4, true)]
+    [InlineData(GrainIdBytes.MaxBytes - 3, false)]
     public void A_longer_id_is_not_read(int bytes, bool isRead)
     {
         var frame = Written((ref WireWriter writer) =>
@@ -202,7 +202,7 @@ public class HostileClientTests : IAsyncLifetime
         var grain = HostileClient.GetGrain<IPrey>(4).GetGrainId();
         var method = MethodOf<IPrey>(nameof(IPrey.Add));
         await RefusedFrame(Request(grain, method, FrameFlags.HasOrigin, origin: Other), Refusal.Origin);
-        await RefusedFrame(Request(grain, method, forwards: FrameWriter.PlacedHereBit), Refusal.Origin);
+        await RefusedFrame(Request(grain, method, placedHere: true), Refusal.Origin);
         Assert.False(Silo.Activations.TryGet(grain, out _));
     }
 
@@ -433,22 +433,19 @@ public class HostileClientTests : IAsyncLifetime
     }
 
     private byte[] Request(
-        GrainId target, ulong method, FrameFlags flags = 0, int forwards = 0, GrainId source = default, SiloAddress? origin = null,
+        GrainId target, ulong method, FrameFlags flags = 0, bool placedHere = false, GrainId source = default, SiloAddress? origin = null,
         int[]? arguments = null, byte[]? body = null) => Written((ref WireWriter writer) =>
     {
-        writer.WriteByte((byte)FrameKind.Request);
-        writer.WriteByte((byte)flags);
-        writer.WriteByte((byte)forwards);
-        writer.WriteFixed64(1);
-        writer.WriteFixed64(method);
-        IdIntern.Write(ref writer, target);
-        IdIntern.Write(ref writer, source);
-        if (origin is not null)
+        RequestHeader header = new()
         {
-            Addresses.Write(ref writer, origin);
-            Addresses.Write(ref writer, Hostile.Address);
-        }
-
+            Flags = flags,
+            PlacedHere = placedHere,
+            ReplyTo = 1,
+            MethodId = method,
+            Origin = origin,
+            Via = Hostile.Address,
+        };
+        header.Write(ref writer, target, source);
         if (body is not null)
         {
             writer.WriteRaw(body);
@@ -461,19 +458,12 @@ public class HostileClientTests : IAsyncLifetime
 
     private static byte[] Reply(long ticket, int result) => Written((ref WireWriter writer) =>
     {
-        writer.WriteByte((byte)FrameKind.Reply);
-        writer.WriteByte(0);
-        writer.WriteFixed64((ulong)ticket);
+        new ReplyHeader(FrameFlags.None, (ulong)ticket, null, 0).Write(ref writer);
         writer.WriteVarInt32(result);
     });
 
-    private static byte[] Forwarded(long ticket, SiloAddress silo) => Written((ref WireWriter writer) =>
-    {
-        writer.WriteByte((byte)FrameKind.Forwarded);
-        writer.WriteByte(1);
-        writer.WriteFixed64((ulong)ticket);
-        Addresses.Write(ref writer, silo);
-    });
+    private static byte[] Forwarded(long ticket, SiloAddress silo) =>
+        Written((ref WireWriter writer) => new ForwardedFrame(1, (ulong)ticket, silo).Write(ref writer));
 
     private static byte[] Frame(FrameKind kind, SiloAddress node, byte[] rest) => Written((ref WireWriter writer) =>
     {

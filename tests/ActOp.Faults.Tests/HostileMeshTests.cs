@@ -345,14 +345,9 @@ public sealed class HostileMeshTests() : HostileMesh(TimeSpan.FromMinutes(1), Ti
     {
         var buffer = new WireBuffer();
         var writer = new WireWriter(buffer, new WireSession(null));
-        writer.WriteByte((byte)FrameKind.Request);
-        writer.WriteByte(0);
-        writer.WriteByte(0);
-        writer.WriteFixed64(ticket);
-        writer.WriteFixed64(TypeManifest.Methods.Single(
-            static method => method.InterfaceType == typeof(IEchoGrain) && method.Name == nameof(IEchoGrain.Echo)).Id);
-        IdIntern.Write(ref writer, grain);
-        IdIntern.Write(ref writer, default);
+        var echo = TypeManifest.Methods.Single(
+            static method => method.InterfaceType == typeof(IEchoGrain) && method.Name == nameof(IEchoGrain.Echo));
+        new RequestHeader { ReplyTo = ticket, MethodId = echo.Id }.Write(ref writer, grain, default);
         writer.WriteNullableString(text);
         writer.Commit();
         return buffer.Written.ToArray();

@@ -77,7 +77,7 @@ public class NewcomerTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     {
         var sender = new Sender(Newcomer, Silo.ClusterView, isSilo: true);
         var asked = 0;
-        Silo.Peers.Reader.NewcomerSeen += () => Interlocked.Increment(ref asked);
+        Silo.Peers.Reader.Rights.NewcomerSeen += () => Interlocked.Increment(ref asked);
         var before = Silo.Refusals[Refusal.View];
         byte[] note = [(byte)FrameKind.Forwarded, 1, 1, 0, 0, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1, 7, 14];
         Silo.Peers.Reader.Read(sender, sender.Role, note);

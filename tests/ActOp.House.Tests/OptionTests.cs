@@ -16,7 +16,8 @@ public partial class OptionTests(ITestOutputHelper output)
 
     private static readonly Assembly[] Assemblies =
     [
-        typeof(Orleans.Grain).Assembly, typeof(Serialization.TypeManifest).Assembly, typeof(Mesh.MeshOptions).Assembly,
+        typeof(Orleans.Grain).Assembly, typeof(Serialization.TypeManifest).Assembly,
+        typeof(Orleans.Serialization.Serializer).Assembly, typeof(Mesh.MeshOptions).Assembly,
         typeof(Partitioning.PartitioningOptions).Assembly, typeof(Staging.Stage).Assembly, typeof(Node).Assembly,
         typeof(Orleans.Hosting.SiloBuilderStreamingExtensions).Assembly, typeof(Orleans.Hosting.SiloBuilderReminderMemoryExtensions).Assembly,
         typeof(Orleans.Hosting.ActivationRebalancerExtensions).Assembly, typeof(Orleans.Hosting.ClientBuilder).Assembly,

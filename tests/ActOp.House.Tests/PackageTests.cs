@@ -13,8 +13,8 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
     private static readonly string[] WithCode =
         ["ActOp.Abstractions", "ActOp.Hosting", "ActOp.Management", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql",
-        "ActOp.Reminders", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Serialization.FSharp", "ActOp.Serialization.NewtonsoftJson",
-        "ActOp.Serialization.TestKit", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Streams", "ActOp.Testing"];
+        "ActOp.Reminders", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Serialization.FSharp", "ActOp.Serialization.Fields",
+        "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.TestKit", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Streams", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
 
@@ -215,6 +215,34 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         Assert.Contains("Other.HelloGrain, OtherGrains", refused, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_silo_loads_the_assembly_for_codecs_of_the_application_only_if_that_has_some()
+    {
+        const string Server = """<PackageReference Include="ActOp.Server" Version="9.9.9-house" />""";
+        await feed.WriteAsync("Uncoded/Uncoded.csproj", Project(Server));
+        await feed.WriteAsync("Uncoded/Meter.cs", Meter);
+        await feed.WriteAsync("Uncoded/Reading.cs", "[GenerateSerializer]\npublic sealed record Reading([property: Id(0)] int Degrees);");
+        await feed.WriteAsync("Uncoded/Program.cs", MeterProgram);
+        var uncoded = await feed.RunAsync("Uncoded", Pair());
+        Assert.Contains("answer: 21", uncoded, StringComparison.Ordinal);
+        Assert.Contains("loaded: False", uncoded, StringComparison.Ordinal);
+        Assert.True(File.Exists(Path.Combine(feed.OutputOf("Uncoded"), Fields)));
+
+        await feed.WriteAsync("Coded/Coded.csproj", Project(Server));
+        await feed.WriteAsync("Coded/Meter.cs", Meter);
+        await feed.WriteAsync("Coded/Reading.cs", ReadingCodec);
+        await feed.WriteAsync("Coded/Program.cs", MeterProgram);
+        var coded = await feed.RunAsync("Coded", Pair());
+        Assert.Contains("answer: 1021", coded, StringComparison.Ordinal);
+        Assert.Contains("loaded: True", coded, StringComparison.Ordinal);
+
+        File.Delete(Path.Combine(feed.OutputOf("Coded"), Fields));
+        var refused = await Assert.ThrowsAsync<InvalidOperationException>(
+            () => feed.DotnetAsync([Path.Combine(feed.OutputOf("Coded"), "Coded.dll"), .. Pair()]));
+        Assert.Contains(
+            "The assembly ActOp.Serialization.Fields cannot be loaded, but Coded has codecs", refused.Message, StringComparison.Ordinal);
+    }
+
     /// <summary>Two ports that nobody listens on, as text.</summary>
     private static string[] Pair() => Array.ConvertAll(Ports.FindFree(2), static port => port.ToString(CultureInfo.InvariantCulture));
 
@@ -350,6 +378,86 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         Console.WriteLine("answer: " + await cluster.GetGrain<IGreeter>("first").Greet("stranger"));
         await host.StopAsync();
         await silo.StopAsync();
+        """;
+
+    private const string Fields = "ActOp.Serialization.Fields.dll";
+
+    private const string Meter = """
+        public interface IMeter : IGrainWithStringKey
+        {
+            Task<int> Add(Reading reading);
+        }
+
+        [GenerateSerializer]
+        public sealed class MeterState
+        {
+            [Id(0)]
+            public int Sum { get; set; }
+        }
+
+        public sealed class Meter : Grain<MeterState>, IMeter
+        {
+            public async Task<int> Add(Reading reading)
+            {
+                State.Sum += reading.Degrees;
+                await WriteStateAsync();
+                return State.Sum;
+            }
+        }
+        """;
+
+    // What the codec reads is more than what it has written, so the answer tells that it was used.
+    private const string ReadingCodec = """
+        using System.Buffers;
+        using Orleans.Serialization.Buffers;
+        using Orleans.Serialization.Codecs;
+        using Orleans.Serialization.WireProtocol;
+
+        public sealed record Reading(int Degrees);
+
+        [RegisterSerializer]
+        public sealed class ReadingCodec : IFieldCodec<Reading>
+        {
+            public void WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, Reading value)
+                where TBufferWriter : IBufferWriter<byte>
+            {
+                if (ReferenceCodec.TryWriteReferenceField(ref writer, fieldIdDelta, expectedType, value))
+                    return;
+                writer.WriteFieldHeader(fieldIdDelta, expectedType, typeof(Reading), WireType.VarInt);
+                writer.WriteVarInt32(value.Degrees);
+            }
+
+            public Reading ReadValue<TInput>(ref Reader<TInput> reader, Field field)
+            {
+                if (field.IsReference)
+                    return ReferenceCodec.ReadReference<Reading, TInput>(ref reader, field);
+                Reading value = new(1000 + reader.ReadInt32(field.WireType));
+                ReferenceCodec.RecordObject(reader.Session, value);
+                return value;
+            }
+        }
+        """;
+
+    private const string MeterProgram = """
+        using Microsoft.Extensions.DependencyInjection;
+        using Microsoft.Extensions.Hosting;
+        using Orleans.Runtime;
+
+        HostApplicationBuilder builder = Host.CreateApplicationBuilder();
+        builder.UseOrleans(silo => silo.UseLocalhostClustering(int.Parse(args[0]), int.Parse(args[1]))
+            .AddMemoryGrainStorageAsDefault()
+            .AddMemoryGrainStorage("PubSubStore")
+            .AddMemoryStreams("readings")
+            .UseInMemoryReminderService());
+        using IHost host = builder.Build();
+        await host.StartAsync();
+        IClusterClient client = host.Services.GetRequiredService<IClusterClient>();
+        Console.WriteLine("answer: " + await client.GetGrain<IMeter>("first").Add(new Reading(21)));
+        await client.GetStreamProvider("readings").GetStream<Reading>(StreamId.Create("of", "today")).OnNextAsync(new Reading(22));
+        await client.GetStreamProvider("readings").GetStream<object>(StreamId.Create("of", "others")).OnNextAsync(new Reading(23));
+        await host.StopAsync();
+        Console.WriteLine("loaded: " + AppDomain.CurrentDomain.GetAssemblies().Any(
+            static assembly => assembly.GetName().Name == "ActOp.Serialization.Fields"));
         """;
 
     private string[] Dependencies(string id, string element, string attribute)

@@ -288,7 +288,7 @@ public sealed class ApplicationCodecTests : IDisposable
         var complaint = Assert.Single(SerializerConfigurationAnalyzer.AnalyzeSerializerAvailability(
             provider, services.GetRequiredService<Microsoft.Extensions.Options.IOptions<Orleans.Serialization.Configuration.TypeManifestOptions>>().Value));
         Assert.Equal(typeof(System.Text.StringBuilder), complaint.Key);
-        Assert.Contains("StringBuilder", Assert.Throws<CodecNotFoundException>(() => provider.Checked()).Message);
+        Assert.Contains("StringBuilder", Assert.Throws<CodecNotFoundException>(() => ((ICodecScope)provider).CheckOptions()).Message);
         Assert.Equal("made", provider.GetActivator<Room>().Create().Name);
         var serializer = services.GetRequiredService<Serializer>();
         Assert.Equal(5, serializer.Deserialize<Degrees>(serializer.SerializeToArray(new Degrees(5))).Value);

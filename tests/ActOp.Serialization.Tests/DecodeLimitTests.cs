@@ -77,7 +77,7 @@ public class DecodeLimitTests
         var buffer = new WireBuffer();
         var writer = new WireWriter(buffer, new WireSession(null));
         // As the codec writes it, with the name of the usual comparer.
-        writer.WriteByte(MessageMark.Value);
+        writer.WriteByte(MarkedMessage.Mark);
         writer.WriteByte(1);
         writer.WriteVarUInt32(300_000);
         Codecs.Comparers.WriteOrder(ref writer, Comparer<int>.Default);
@@ -162,7 +162,7 @@ public class DecodeLimitTests
         var session = new WireSession(null);
         session.LimitDecoded(limit);
         var reader = new WireReader(bytes, session);
-        Assert.Equal(MessageMark.Value, reader.ReadByte());
+        Assert.Equal(MarkedMessage.Mark, reader.ReadByte());
         return Codec<T>.Default.Read(ref reader);
     }
 

@@ -39,7 +39,7 @@ public class HostileInputTests
             random.NextBytes(bytes);
             bytes[0] = (byte)(bytes[0] % 5);
             if (round % 2 == 0)
-                bytes = [MessageMark.Value, .. bytes];
+                bytes = [MarkedMessage.Mark, .. bytes];
             Expect(bytes);
             ExpectAs<Animal>(bytes);
             ExpectAs<Exception>(bytes);
@@ -52,13 +52,13 @@ public class HostileInputTests
     [Fact]
     public void Huge_counts_are_refused_before_memory_is_taken()
     {
-        byte[] huge = [MessageMark.Value, 3, 0xFF, 0xFF, 0xFF, 0x7F];
+        byte[] huge = [MarkedMessage.Mark, 3, 0xFF, 0xFF, 0xFF, 0x7F];
         var before = GC.GetAllocatedBytesForCurrentThread();
         Assert.Throws<SerializerException>(() => Serializer.Deserialize<byte[]>(huge));
         Assert.Throws<SerializerException>(() => Serializer.Deserialize<List<long>>(huge));
         Assert.Throws<SerializerException>(() => Serializer.Deserialize<int[,]>(huge));
         Assert.Throws<SerializerException>(() => Serializer.Deserialize<Dictionary<int, int>>(huge));
-        Assert.Throws<SerializerException>(() => Serializer.Deserialize<string>([MessageMark.Value, .. huge[2..]]));
+        Assert.Throws<SerializerException>(() => Serializer.Deserialize<string>([MarkedMessage.Mark, .. huge[2..]]));
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 1 << 20);
     }
 
@@ -70,7 +70,7 @@ public class HostileInputTests
             chain = new Node<int> { Next = chain };
         Assert.Throws<SerializerException>(() => Serializer.SerializeToArray(chain));
         Assert.Throws<SerializerException>(() => new DeepCopier().Copy(chain));
-        byte[] bytes = [MessageMark.Value, .. Enumerable.Repeat((byte)1, 1_000_000)];
+        byte[] bytes = [MarkedMessage.Mark, .. Enumerable.Repeat((byte)1, 1_000_000)];
         Assert.Throws<SerializerException>(() => Serializer.Deserialize<object[]>(bytes));
     }
 
@@ -79,7 +79,7 @@ public class HostileInputTests
     {
         var buffer = new WireBuffer();
         var writer = new WireWriter(buffer, new WireSession(null));
-        writer.WriteByte(MessageMark.Value);
+        writer.WriteByte(MarkedMessage.Mark);
         writer.WriteByte(2);
         writer.WriteByte(0);
         writer.WriteString("System.Diagnostics.Process");

@@ -41,7 +41,7 @@ public class ReachStackTests
     {
         // Two equal keys, as no honest set has them: the second is compared with the first.
         var key = OnThread(LargeStack, () => Part(Nest(200, isBoxed)));
-        byte[] bytes = [MessageMark.Value, 3, 2, 0, .. key, .. key];
+        byte[] bytes = [MarkedMessage.Mark, 3, 2, 0, .. key, .. key];
         ExpectOrRefused(() => Serializer.Deserialize<HashSet<object>>(bytes));
     }
 

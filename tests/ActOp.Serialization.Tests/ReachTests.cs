@@ -455,7 +455,7 @@ public class ReachTests
     {
         var buffer = new WireBuffer();
         var writer = new WireWriter(buffer, new WireSession(null));
-        writer.WriteByte(MessageMark.Value);
+        writer.WriteByte(MarkedMessage.Mark);
         write(ref writer);
         writer.Commit();
         return buffer.Written.ToArray();
@@ -470,7 +470,7 @@ public class ReachTests
         var session = new WireSession(null);
         session.LimitDecoded(LimitOf(bytes.Length));
         var reader = new WireReader(bytes, session);
-        Assert.Equal(MessageMark.Value, reader.ReadByte());
+        Assert.Equal(MarkedMessage.Mark, reader.ReadByte());
         return Codec<T>.Default.Read(ref reader);
     }
 }

@@ -305,7 +305,8 @@ internal static class ApplicationCodecReader
 {
     /// <summary>The call on the type manifest; null when generated code cannot name the class.</summary>
     public static string? Registration(INamedTypeSymbol type) =>
-        TypeText.Accessibility(type) is null || type.IsAbstract ? null : "AddApplicationCodec(typeof(" + TypeText.Open(type) + "));";
+        TypeText.Accessibility(type) is null || type.IsAbstract
+            ? null : "AddApplicationCodec(static () => typeof(" + TypeText.Open(type) + "));";
 }
 
 /// <summary>Reads the conversions of a class with [RegisterConverter].</summary>

@@ -74,7 +74,7 @@ internal sealed class PostgresStreams
         var cluster = services.GetRequiredService<IOptions<ClusterOptions>>().Value;
         _serviceId = cluster.ServiceId;
         _format = new BatchFormat(
-            parts.Calls, ActivatorUtilities.GetServiceOrCreateInstance<DefaultMemoryMessageBodySerializer>(services), typed: true);
+            parts.Calls, MessageBodySerializer.Create<DefaultMemoryMessageBodySerializer>(services), typed: true);
         _owner = OwnerOf(parts, cluster.ClusterId);
         _log = new StreamsLog(GuardedLoggers.Of(services).CreateLogger("ActOp.PostgreSql.Streams"));
         _database = Database.Of(services, _options.Choice(name), MessageWriter.Connections + ReaderConnections);

@@ -219,7 +219,7 @@ internal readonly record struct CancelFrame(SiloAddress Origin, ulong Ticket, Gr
         writer.WriteByte(Hop);
         writer.WriteFixed64(Ticket);
         Addresses.Write(ref writer, Origin);
-        IdIntern.Write(ref writer, Target);
+        GrainIdBytes.Write(ref writer, Target);
         writer.WriteVarUInt32((uint)Math.Clamp(Until - now, 0, uint.MaxValue));
     }
 

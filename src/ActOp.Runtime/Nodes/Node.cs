@@ -275,10 +275,12 @@ internal sealed class Node : IDisposable
         Sweep.Cancellations = cancellations;
         Sweep.Activations = Activations;
         // The part that reads frames sends replies over the same links.
-        Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep, Refusals,
-            _setup.Decoding, _setup.ClientRights, cancellations);
+        var rights = new FrameRights(Local, Calls, Peers, Refusals, _setup.ClientRights);
+        var requests = new RequestReader(Local, Calls, Activations, Router, rights, Refusals);
+        var replies = new ReplyReader(Local, Calls, Locations, Peers, Sweep, rights, Refusals);
+        Peers.Reader = new FrameReader(Local, Calls, _setup.Decoding, rights, requests, replies, cancellations, Refusals);
         // A silo that has joined speaks before the news of its join has arrived.
-        Peers.Reader.NewcomerSeen += () => Cluster?.RefreshTable();
+        rights.NewcomerSeen += () => Cluster?.RefreshTable();
         // A long turn delays frames that another thread can write.
         Stages.Held += () => Stages.Control.Post(new StageAction(Peers.FlushLate));
         // The directory detects an outdated view; the cluster service, which reads the new one, uses the same links.

@@ -127,12 +127,6 @@ internal sealed class IdIntern
     /// <summary>The longest id that is kept: with 16,384 of them, 8 MiB for a thread at most. Most ids have some ten bytes.</summary>
     private const int MaxKeptBytes = 512;
 
-    /// <summary>
-    /// The longest id of a grain that a frame may have, type and key together. Others have to keep ids, in the directory for example, and
-    /// nothing else limits how many.
-    /// </summary>
-    internal const int MaxBytes = 8 << 10;
-
     [ThreadStatic]
     private static IdIntern? t_instance;
 
@@ -140,35 +134,11 @@ internal sealed class IdIntern
 
     internal static IdIntern Current => t_instance ??= new IdIntern();
 
-    /// <summary>Writes an id in the form that <see cref="Read"/> reads: its hash, its type and its key.</summary>
-    internal static void Write(ref WireWriter writer, GrainId id)
-    {
-        if (id.Type.AsSpan().Length + id.Key.AsSpan().Length is > MaxBytes and var length)
-        {
-            throw new LimitExceededException("The id of a grain has " + length + " bytes. Type and key together must not have more than "
-                + MaxBytes + ".");
-        }
+    /// <exception cref="SerializerException">The frame is malformed.</exception>
+    internal GrainId Read(ref WireReader reader) => Find(GrainIdBytes.Read(ref reader));
 
-        writer.WriteFixed32(id.IsDefault ? 0 : id.GetUniformHashCode());
-        writer.WriteBytes(id.Type.AsSpan());
-        writer.WriteBytes(id.Key.AsSpan());
-    }
-
-    /// <exception cref="SerializerException">The id is longer than any that <see cref="Write"/> writes.</exception>
-    internal static void Check(ReadOnlySpan<byte> type, ReadOnlySpan<byte> key)
-    {
-        if (type.Length + key.Length > MaxBytes)
-            throw new SerializerException("A frame has the id of a grain of " + (type.Length + key.Length) + " bytes.");
-    }
-
-    internal GrainId Read(ref WireReader reader)
-    {
-        var hash = reader.ReadFixed32();
-        var type = reader.ReadBytes();
-        var key = reader.ReadBytes();
-        Check(type, key);
-        return Find(hash, type, key);
-    }
+    /// <summary>The id with these bytes.</summary>
+    internal GrainId Find(in GrainIdBytes id) => Find(id.Hash, id.Type, id.Key);
 
     /// <summary>The id with these bytes.</summary>
     internal GrainId Find(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key)
@@ -182,55 +152,5 @@ internal sealed class IdIntern
         if (type.Length + key.Length <= MaxKeptBytes)
             cached = made;
         return made;
-    }
-}
-
-/// <summary>
-/// The remaining time in the frame of a request that waits in this process: for a link, for room in one, or for a view that lists its
-/// sender.
-/// </summary>
-/// <remarks>
-/// Stateless. No clocks are compared: each node counts the time that a request spends with it. What is not counted is the time between the
-/// append to the buffer of a link and the read on the other side.
-/// </remarks>
-internal static class RequestDeadline
-{
-    /// <summary>Kind, flags and forwards, the ticket and the method.</summary>
-    private const int IdsAt = 3 + 8 + 8;
-
-    private static readonly WireSession NoReferences = new(null);
-
-    /// <summary>Takes the time that a frame has waited from the time that its request has left. Other frames stay as they are.</summary>
-    /// <exception cref="Orleans.Serialization.SerializerException">The frame is malformed.</exception>
-    internal static void Shorten(Span<byte> frame, long waitedMs)
-    {
-        if (waitedMs <= 0 || frame.Length < IdsAt || (FrameKind)frame[0] != FrameKind.Request
-            || ((FrameFlags)frame[1] & FrameFlags.HasDeadline) == 0)
-        {
-            return;
-        }
-
-        var reader = new WireReader(frame, NoReferences);
-        reader.ReadRaw(IdsAt);
-        SkipId(ref reader);
-        SkipId(ref reader);
-        if (((FrameFlags)frame[1] & FrameFlags.HasOrigin) != 0)
-        {
-            Addresses.ReadOrigin(ref reader, out _, out _);
-        }
-
-        var at = reader.Position;
-        var left = (ulong)Math.Max(0, reader.ReadVarUInt32() - waitedMs);
-        // As many bytes as before, so that nothing moves.
-        for (var last = reader.Position - 1; at < last; at++, left >>= 7)
-            frame[at] = (byte)(left | 0x80);
-        frame[at] = (byte)left;
-    }
-
-    private static void SkipId(ref WireReader reader)
-    {
-        reader.ReadFixed32();
-        reader.ReadBytes();
-        reader.ReadBytes();
     }
 }

@@ -13,25 +13,19 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>
-/// Reads frames, checks what their sender may say, and delivers requests and replies. Runs on the receive stage, and on the control stage
-/// for frames that have waited (<see cref="HeldFrames"/>).
+/// Reads the kind of a frame and gives it to its reader, if the sender may send frames of the kind (<see cref="FrameRights"/>). Runs on the
+/// receive stage, and on the control stage for frames that have waited (<see cref="HeldFrames"/>).
 /// </summary>
 /// <remarks>
-/// <para>The rights of a frame come from its link only: <see cref="Sender.Role"/>. A frame that its sender may not send, or that names
-/// something unknown, is refused: counted and logged (<see cref="Refusals"/>), and a waiting caller gets an error.</para>
-/// <para>Malformed frames throw a <see cref="Orleans.Serialization.SerializerException"/>, and the caller closes the link. Whatever else
-/// goes wrong while a frame is delivered ends only its call.</para>
+/// Malformed frames throw a <see cref="Orleans.Serialization.SerializerException"/>, and the caller closes the link. Whatever else goes
+/// wrong while a frame is delivered ends only its call.
 /// </remarks>
 internal sealed class FrameReader(
-    LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers,
-    CallSweep sweep, Refusals refusals, SerializationLimitOptions decoding, ClientRightsOptions rights,
-    Cancellations cancellations)
+    LocalNode local, CallSender calls, SerializationLimitOptions decoding, FrameRights rights, RequestReader requests,
+    ReplyReader replies, Cancellations cancellations, Refusals refusals)
 {
-    /// <summary>Bytes of a reply before its result: kind, flags and ticket.</summary>
-    private const int ReplyHeader = 10;
-
-    /// <summary>Raised when frames of a silo wait for a view that lists it: the table should be read now.</summary>
-    internal event Action? NewcomerSeen;
+    /// <summary>What senders may say.</summary>
+    internal FrameRights Rights => rights;
 
     /// <summary>Reads one frame.</summary>
     /// <param name="sender">Where the frame comes from.</param>
@@ -45,24 +39,24 @@ internal sealed class FrameReader(
         switch ((FrameKind)reader.ReadByte())
         {
             case FrameKind.Request:
-                ReadRequest(sender, role, ref reader, frame);
+                requests.Read(sender, role, ref reader, frame);
                 break;
             case FrameKind.Reply:
-                ReadReply(sender, role, null, ref reader, frame);
+                replies.Read(sender, role, null, ref reader, frame);
                 break;
             case FrameKind.RelayedReply:
                 if (role == PeerRole.Client)
-                    RelayOfClient(sender, ref reader, frame);
-                else if (IsMember(sender, role, frame, "a relayed reply"))
-                    RelayOfSilo(ref reader, frame);
+                    replies.RelayOfClient(sender, ref reader, frame);
+                else if (rights.IsMember(sender, role, frame, "a relayed reply"))
+                    replies.RelayOfSilo(ref reader, frame);
                 break;
             case FrameKind.ClientReply:
-                if (IsMember(sender, role, frame, "a reply of a client"))
-                    ReadReplyOfClient(sender, role, ref reader, frame);
+                if (rights.IsMember(sender, role, frame, "a reply of a client"))
+                    replies.Read(sender, role, Addresses.Read(ref reader), ref reader, frame);
                 break;
             case FrameKind.Forwarded:
-                if (IsMember(sender, role, frame, "a note about a forwarded call"))
-                    ReadForwarded(sender.Address, ref reader);
+                if (rights.IsMember(sender, role, frame, "a note about a forwarded call"))
+                    replies.ReadForwarded(sender.Address, ref reader);
                 break;
             case FrameKind.Cancel:
                 ReadCancel(sender, role, ref reader, frame);
@@ -73,109 +67,12 @@ internal sealed class FrameReader(
         }
     }
 
-    private void ReadRequest(Sender sender, PeerRole role, ref WireReader reader, ReadOnlySpan<byte> frame)
+    /// <summary>A frame that waited for a link was dropped.</summary>
+    internal void Dropped(SiloAddress silo, ReadOnlySpan<byte> frame)
     {
-        var flags = (FrameFlags)reader.ReadByte();
-        var forwards = reader.ReadByte();
-        var namesInterface = (forwards & FrameWriter.InterfaceBit) != 0;
-        forwards &= 0xFF & ~FrameWriter.InterfaceBit;
-        var replyTo = reader.ReadFixed64();
-        var methodId = reader.ReadFixed64();
-        var hash = reader.ReadFixed32();
-        var type = reader.ReadBytes();
-        var key = reader.ReadBytes();
-        IdIntern.Check(type, key);
-        var activation = activations.FindRecent(hash, type, key);
-        var target = activation is null ? IdIntern.Current.Find(hash, type, key) : activation.GrainId;
-        var sourceHash = reader.ReadFixed32();
-        var sourceType = reader.ReadBytes();
-        var sourceKey = reader.ReadBytes();
-        IdIntern.Check(sourceType, sourceKey);
-        var origin = sender.Address;
-        var mark = sender.Mark;
-        SiloAddress? via = null;
-        if ((flags & FrameFlags.HasOrigin) != 0)
-            origin = Addresses.ReadOrigin(ref reader, out via, out mark);
-
-        // The clocks of both nodes are coarse: a request that is dropped here must have expired at the caller. If no time is left, it has.
-        var deadline = calls.DeadlineOf((flags & FrameFlags.HasDeadline) == 0 ? CallRegistry.NoDeadline
-            : reader.ReadVarUInt32() is > 0 and var left ? left + (long)Clock.Period.TotalMilliseconds : 0);
-        var called = namesInterface ? ReadInterface(ref reader) : null;
-        var typeArguments = (flags & FrameFlags.HasTypeArguments) != 0 ? reader.ReadString() : null;
-        if (role != PeerRole.Member
-            && Forbids(sender, role, new Claim(flags, forwards, methodId, target, sender.Owns(sourceType, sourceKey))) is { } refusal)
-        {
-            if (refusal.Reason == Refusal.View && TryHold(sender, role, frame))
-                return;
-            RefuseRequest(sender, refusal, flags, (sender.Address, sender.Mark), replyTo, target);
-            return;
-        }
-
-        Call call;
-        try
-        {
-            call = FrameWriter.CreateCall(methodId, typeArguments);
-        }
-        catch (Exception exception) when (local.IsSilo && !SystemGrainIds.IsControl(target))
-        {
-            // Another silo may host the grain; if none does, the reply says why.
-            call = NewOpaque(sender, target, methodId, typeArguments, exception);
-            called ??= new CalledInterface(null, 0);
-        }
-        catch (Exception exception)
-        {
-            // Replies with an error without the call class, so that the caller need not wait for its timeout.
-            refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", exception);
-            if ((flags & FrameFlags.OneWay) == 0)
-                Refuse(origin, mark, replyTo, target, exception);
-            return;
-        }
-
-        // Asked by each silo on the way: the first one may not know the method.
-        if ((role == PeerRole.Client || (via is not null && origin.IsClient)) && !rights.Allows(call.Method.Callers))
-        {
-            var forbidden = new Forbidden(Refusal.Rights, "a call of " + target + ": " + call.Method.ActivityName);
-            call.Recycle();
-            RefuseRequest(sender, forbidden, flags, (origin, mark), replyTo, target);
-            return;
-        }
-
-        call.Runtime = calls;
-        call.Origin = (flags & FrameFlags.OneWay) != 0 ? CallOrigin.Nobody : CallOrigin.Remote;
-        // Everything but one-way is a fact of the method, and never taken from the wire.
-        call.Flags = call.Method.Options | ((flags & FrameFlags.OneWay) != 0 ? InvokeMethodOptions.OneWay : 0);
-        call.Remote = origin;
-        call.OriginMark = mark;
-        call.Via = via;
-        call.CalledThrough = called;
-        call.ReplyTo = replyTo;
-        call.RemoteTarget = target;
-        call.SetRemoteSource(sourceHash, sourceType, sourceKey);
-        // The first hop of a client's request is the client's.
-        call.Forwards = role == PeerRole.Client ? (byte)0 : (byte)(forwards & ~FrameWriter.PlacedHereBit);
-        call.Deadline = deadline;
-        call.PlacedHere = (forwards & FrameWriter.PlacedHereBit) != 0;
-        call.ArgumentsIsolated = true;
-        try
-        {
-            if (call is OpaqueCall opaque)
-                opaque.Take(flags, ref reader);
-            else if ((flags & FrameFlags.HasContext) != 0)
-                call.Context = new RequestContextData { ReentrancyId = reader.ReadGuid(), Values = ContextCodec.Read(ref reader) };
-            if ((flags & FrameFlags.HasTrace) != 0 && call is not OpaqueCall)
-                call.Trace = CallTrace.Arrived(TraceHeader.Read(ref reader));
-            call.ReadArguments(ref reader);
-        }
-        catch (Exception exception)
-        {
-            refusals.Add(sender, Refusal.Data, "the arguments of " + call.Method.ActivityName + " for " + target, exception);
-            Activation.Fail(call, exception);
-            return;
-        }
-
-        if ((call.Flags & Call.Cancellable) != 0 && call.Origin == CallOrigin.Remote && (call.Cancellation!.IsLive || call is OpaqueCall))
-            calls.Cancellables.Add(call.Cancellation);
-        Deliver(call, activation);
+        var reader = new WireReader(frame, Scratch.Rent(calls).Session);
+        if ((FrameKind)reader.ReadByte() == FrameKind.Request)
+            requests.Dropped(silo, ref reader);
     }
 
     /// <summary>
@@ -184,7 +81,7 @@ internal sealed class FrameReader(
     private void ReadCancel(Sender sender, PeerRole role, ref WireReader reader, ReadOnlySpan<byte> frame)
     {
         var cancelled = CancelFrame.Read(ref reader, local.Clock.Now);
-        if (role == PeerRole.Client ? !cancelled.Origin.Equals(sender.Address) : !IsMember(sender, role, frame, "a cancellation"))
+        if (role == PeerRole.Client ? !cancelled.Origin.Equals(sender.Address) : !rights.IsMember(sender, role, frame, "a cancellation"))
         {
             if (role == PeerRole.Client)
                 refusals.Add(sender, Refusal.Origin, "a cancellation of a call of another node");
@@ -193,22 +90,145 @@ internal sealed class FrameReader(
 
         cancellations.OfOther(cancelled);
     }
+}
 
-    private OpaqueCall NewOpaque(Sender sender, GrainId target, ulong methodId, string? typeArguments, Exception reason) => new(
-        methodId, typeArguments, reason,
-        () => refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", reason));
-
-    /// <summary>The interface of the caller; an empty name stands for the one that declares the method.</summary>
-    private static CalledInterface ReadInterface(ref WireReader reader)
+/// <summary>
+/// Reads requests in four steps: parse the header, authorise the sender, make the call with its arguments, route it. A request that one of
+/// the steps ends is answered, unless it is one-way.
+/// </summary>
+/// <remarks>Holds nothing. On the thread that reads the frame.</remarks>
+internal sealed class RequestReader(
+    LocalNode local, CallSender calls, ActivationTable activations, Router router, FrameRights rights, Refusals refusals)
+{
+    /// <summary>Reads what follows the kind of the frame.</summary>
+    internal void Read(Sender sender, PeerRole role, ref WireReader reader, ReadOnlySpan<byte> frame)
     {
-        var version = reader.ReadVarUInt32();
-        var name = reader.ReadString();
-        return version <= ushort.MaxValue
-            ? new CalledInterface(name.Length == 0 ? null : name, (ushort)version)
-            : throw new Orleans.Serialization.SerializerException("A request names the version " + version + " of an interface.");
+        var header = RequestHeader.Read(ref reader, out var targetBytes, out var source, out _);
+        // The clocks of both nodes are coarse: a request that is dropped here must have expired at the caller. If no time is left, it has.
+        var deadline = calls.DeadlineOf(!header.HasDeadline ? CallRegistry.NoDeadline
+            : header.TimeLeft > 0 ? header.TimeLeft + (long)Clock.Period.TotalMilliseconds : 0);
+        var activation = activations.FindRecent(targetBytes.Hash, targetBytes.Type, targetBytes.Key);
+        var target = activation is null ? IdIntern.Current.Find(targetBytes) : activation.GrainId;
+        if (!rights.MayRequest(sender, role, header, target, source, frame))
+            return;
+        var caller = header.HasOrigin ? (header.Origin!, header.Mark) : (sender.Address, sender.Mark);
+        if (Rent(sender, header, caller, target) is not { } call)
+            return;
+        if (!rights.MayCall(sender, role, header, caller, target, call.Method))
+        {
+            call.Recycle();
+            return;
+        }
+
+        SetRouting(call, role, header, caller, target);
+        call.SetRemoteSource(source.Hash, source.Type, source.Key);
+        call.Deadline = deadline;
+        if (!TryReadContent(call, sender, header.Flags, ref reader))
+            return;
+        if ((call.Flags & Call.Cancellable) != 0 && call.Origin == CallOrigin.Remote && (call.Cancellation!.IsLive || call is OpaqueCall))
+            calls.Cancellables.Add(call.Cancellation);
+        Route(call, activation);
     }
 
-    private void Deliver(Call call, Activation? activation)
+    /// <summary>
+    /// A request that waited for a link was dropped. For a forwarded one, the caller's node is informed. Own calls are ended by the code
+    /// that drops the frame, and one-way calls are counted.
+    /// </summary>
+    /// <param name="silo">The silo that it was for.</param>
+    /// <param name="reader">Stands behind the kind of the frame.</param>
+    internal void Dropped(SiloAddress silo, ref WireReader reader)
+    {
+        var header = RequestHeader.Read(ref reader, out var targetBytes, out _, out _);
+        if (header is { HasOrigin: false, IsOneWay: false })
+            return;
+        var target = IdIntern.Current.Find(targetBytes);
+        if (header.IsOneWay)
+        {
+            calls.Lost(TypeManifest.FindMethod(header.MethodId)?.Name
+                ?? "", target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address + "."));
+            return;
+        }
+
+        rights.Answer(header.Origin!, header.Mark, header.ReplyTo, target, new SiloUnavailableException("The silo " + silo
+            + " is unreachable from " + local.Address + ", which was to forward a call to " + target + " to it."));
+    }
+
+    /// <summary>A call object of the method; null, and the request is answered, if this process does not know the method.</summary>
+    private Call? Rent(Sender sender, in RequestHeader header, (SiloAddress Address, ulong Mark) caller, GrainId target)
+    {
+        try
+        {
+            return FrameWriter.CreateCall(header.MethodId, header.TypeArguments);
+        }
+        catch (Exception exception) when (local.IsSilo && !SystemGrainIds.IsControl(target))
+        {
+            // Another silo may host the grain; if none does, the reply says why.
+            return NewOpaque(sender, header, target, exception);
+        }
+        catch (Exception exception)
+        {
+            // Replies with an error without the call class, so that the caller need not wait for its timeout.
+            AddUnknown(sender, target, exception);
+            if (!header.IsOneWay)
+                rights.Answer(caller.Address, caller.Mark, header.ReplyTo, target, exception);
+            return null;
+        }
+    }
+
+    /// <summary>Apart from <see cref="Rent"/>, which would allocate the closure for each request.</summary>
+    private OpaqueCall NewOpaque(Sender sender, in RequestHeader header, GrainId target, Exception reason) =>
+        new(header.MethodId, header.TypeArguments, reason, () => AddUnknown(sender, target, reason));
+
+    private void AddUnknown(Sender sender, GrainId target, Exception reason) =>
+        refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", reason);
+
+    private void SetRouting(
+        Call call, PeerRole role, in RequestHeader header, (SiloAddress Address, ulong Mark) caller, GrainId target)
+    {
+        call.Runtime = calls;
+        call.Origin = header.IsOneWay ? CallOrigin.Nobody : CallOrigin.Remote;
+        // Everything but one-way is a fact of the method, and never taken from the wire.
+        call.Flags = call.Method.Options | (header.IsOneWay ? InvokeMethodOptions.OneWay : 0);
+        call.Remote = caller.Address;
+        call.OriginMark = caller.Mark;
+        call.Via = header.Via;
+        call.CalledThrough = header.NamesInterface ? new CalledInterface(header.Interface, header.Version)
+            : call is OpaqueCall ? new CalledInterface(null, 0) : null;
+        call.ReplyTo = header.ReplyTo;
+        call.RemoteTarget = target;
+        // The first hop of a client's request is the client's.
+        call.Forwards = role == PeerRole.Client ? (byte)0 : header.Forwards;
+        call.PlacedHere = header.PlacedHere;
+    }
+
+    /// <summary>Reads the context, the trace and the arguments. False, and the call has failed, if they cannot be read.</summary>
+    private bool TryReadContent(Call call, Sender sender, FrameFlags flags, ref WireReader reader)
+    {
+        call.ArgumentsIsolated = true;
+        try
+        {
+            if (call is OpaqueCall opaque)
+            {
+                opaque.Take(flags, ref reader);
+                return true;
+            }
+
+            if ((flags & FrameFlags.HasContext) != 0)
+                call.Context = new RequestContextData { ReentrancyId = reader.ReadGuid(), Values = ContextCodec.Read(ref reader) };
+            if ((flags & FrameFlags.HasTrace) != 0)
+                call.Trace = CallTrace.Arrived(TraceHeader.Read(ref reader));
+            call.ReadArguments(ref reader);
+            return true;
+        }
+        catch (Exception exception)
+        {
+            refusals.Add(sender, Refusal.Data, "the arguments of " + call.Method.ActivityName + " for " + call.RemoteTarget, exception);
+            Activation.Fail(call, exception);
+            return false;
+        }
+    }
+
+    private void Route(Call call, Activation? activation)
     {
         try
         {
@@ -220,72 +240,110 @@ internal sealed class FrameReader(
             Activation.Fail(call, exception);
         }
     }
+}
 
-    /// <summary>What a sender that is no member may not request.</summary>
-    private Forbidden? Forbids(Sender sender, PeerRole role, in Claim claim)
+/// <summary>Reads replies, passes on those for others, and notes who must reply to a forwarded request.</summary>
+/// <remarks>Holds nothing. On the thread that reads the frame.</remarks>
+internal sealed class ReplyReader(
+    LocalNode local, CallSender calls, LocationCache locations, PeerTable peers, CallSweep sweep, FrameRights rights, Refusals refusals)
+{
+    /// <summary>Reads what follows the kind of the frame.</summary>
+    /// <param name="sender">Where the frame comes from.</param>
+    /// <param name="role">What it may say.</param>
+    /// <param name="client">The client that answers, if its reply was relayed.</param>
+    /// <param name="reader">Stands before the flags.</param>
+    /// <param name="frame">The frame.</param>
+    internal void Read(Sender sender, PeerRole role, SiloAddress? client, ref WireReader reader, ReadOnlySpan<byte> frame)
     {
-        var isClient = role == PeerRole.Client;
-        if ((claim.Flags & FrameFlags.HasOrigin) != 0)
-            return new(isClient ? Refusal.Origin : Refusal.View, "a forwarded call of " + claim.Target);
-        if ((claim.Forwards & FrameWriter.PlacedHereBit) != 0)
-            return new(isClient ? Refusal.Origin : Refusal.View, "a call that places " + claim.Target + " here");
-        if (isClient && !claim.OwnsSource)
-            return new(Refusal.Source, "a call of " + claim.Target + " in the name of another node");
-        if (!SystemGrainIds.IsControl(claim.Target))
-            return null;
-        if (isClient && !(SystemGrainIds.TryGetAddress(claim.Target, out var place) && place.Equals(local.Address)))
-            return new(Refusal.Origin, "a call of " + claim.Target + ", which is not here");
-        return SystemRights.Allows(claim.MethodId, role)
-            ? null
-            : new(isClient ? Refusal.Method : Refusal.View, "a call of " + claim.Target + ": "
-                + (ActOp.Serialization.TypeManifest.FindMethod(claim.MethodId)?.Name ?? "unknown method"));
-    }
-
-    /// <summary>True for members. A frame of a newcomer waits, and others are refused.</summary>
-    private bool IsMember(Sender sender, PeerRole role, ReadOnlySpan<byte> frame, string what)
-    {
-        if (role == PeerRole.Member)
-            return true;
-        if (!TryHold(sender, role, frame))
-            refusals.Add(sender, role == PeerRole.Client ? Refusal.Origin : Refusal.View, what);
-        return false;
-    }
-
-    /// <summary>Keeps a frame of a silo until a view lists the silo. False if it must be refused now.</summary>
-    private bool TryHold(Sender sender, PeerRole role, ReadOnlySpan<byte> frame)
-    {
-        if (role != PeerRole.Newcomer || !peers.TryHold(sender, frame, out var isFirst))
-            return false;
-        if (isFirst)
-            NewcomerSeen?.Invoke();
-        return true;
-    }
-
-    private void ReadReply(Sender sender, PeerRole role, SiloAddress? client, ref WireReader reader, ReadOnlySpan<byte> frame)
-    {
-        var flags = (FrameFlags)reader.ReadByte();
-        var id = (long)reader.ReadFixed64();
-        var location = default(Location);
-        if ((flags & FrameFlags.HasLocation) != 0)
-            location = new Location(Addresses.Read(ref reader), default, reader.ReadVarInt64());
+        var header = ReplyHeader.Read(ref reader);
+        var id = (long)header.Ticket;
         if (calls.Registry.Find(id) is not { } call)
             return;
         // A member may answer what was sent to another: it relays, or the call was forwarded to it. Of others the call must expect the
         // answer.
         if ((role != PeerRole.Member || client is not null) && !Expects(call, id, client ?? sender.Address, client is not null))
         {
-            if (!TryHold(sender, role, frame))
+            if (!rights.TryHold(sender, role, frame))
                 refusals.Add(sender, Refusal.Reply, "an answer to a call of another node");
             return;
         }
 
         if (!call.TryClaim(id))
             return;
-        if (!location.IsNone && role != PeerRole.Client && client is null)
-            locations.Put(call.TargetId, location);
+        if (header.Silo is not null && role != PeerRole.Client && client is null)
+            locations.Put(call.TargetId, new Location(header.Silo, default, header.Epoch));
+        ReadOutcome(call, header, sender, ref reader);
+        Publish(call);
+    }
+
+    /// <summary>
+    /// The caller's node learns that another silo must reply now, so that the call fails at once if that silo dies.
+    /// </summary>
+    internal void ReadForwarded(SiloAddress peer, ref WireReader reader)
+    {
+        var note = ForwardedFrame.Read(ref reader);
+        var id = (long)note.Ticket;
+        if (calls.Registry.Find(id) is not { } call)
+            return;
+        var before = Volatile.Read(ref call.Remote);
+        var known = before;
+        if (call.Ticket != id || (ForwardedTo.Note(ref known, id) is { } last && last.Hop >= note.Hop))
+            return;
+        var forwarded = new ForwardedTo(note.Silo, peer, note.Hop, id, known);
+        if (!ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, forwarded, before), before))
+            return;
+        // The silo that must reply may have died before this note arrived.
+        sweep.EndCallsIfDead(note.Silo);
+        sweep.EndCallsIfDead(peer);
+    }
+
+    /// <summary>
+    /// The answer to a request of a client that another silo could not send: this one must have the link of that process.
+    /// </summary>
+    internal void RelayOfSilo(ref WireReader reader, ReadOnlySpan<byte> frame)
+    {
+        var origin = Addresses.Read(ref reader);
+        var mark = origin.IsClient ? reader.ReadFixed64() : 0;
+        Relay(origin, mark, frame[reader.Position..]);
+    }
+
+    /// <summary>
+    /// An observer of a client answers another client, which called it through this silo. This silo names the client that answers: the
+    /// other one believes silos only.
+    /// </summary>
+    internal void RelayOfClient(Sender sender, ref WireReader reader, ReadOnlySpan<byte> frame)
+    {
+        var origin = Addresses.Read(ref reader);
+        var reply = frame[reader.Position..];
+        // The other client takes what this silo sends for well-formed. Observers tell no location.
+        if (!origin.IsClient || reply.Length < ReplyHeader.MinBytes || (FrameKind)reply[0] != FrameKind.Reply
+            || ((FrameFlags)reply[1] & ~FrameFlags.IsError) != 0)
+        {
+            refusals.Add(sender, Refusal.Origin, "a relayed reply to " + origin);
+            return;
+        }
+
+        var scratch = Scratch.Rent(calls);
+        var writer = new WireWriter(scratch.Buffer, scratch.Session);
+        writer.WriteByte((byte)FrameKind.ClientReply);
+        Addresses.Write(ref writer, sender.Address);
+        writer.WriteRaw(reply[1..]);
+        writer.Commit();
+        Relay(origin, 0, scratch.Buffer.Written);
+    }
+
+    private void Relay(SiloAddress origin, ulong mark, ReadOnlySpan<byte> reply)
+    {
+        var failure = peers.Send(origin, default, reply, mark);
+        if (failure is not null)
+            local.Log.RelayFailed(origin, failure);
+    }
+
+    private void ReadOutcome(Call call, in ReplyHeader header, Sender sender, ref WireReader reader)
+    {
         try
         {
-            if ((flags & FrameFlags.IsError) != 0)
+            if (header.IsError)
                 call.Error = Codec<Exception>.Default.Read(ref reader) ?? new OrleansException("The call failed without an exception.");
             else
                 call.ReadResult(ref reader);
@@ -295,7 +353,10 @@ internal sealed class FrameReader(
             refusals.Add(sender, Refusal.Data, "the result of " + call.Method.ActivityName, exception);
             call.Error = exception;
         }
+    }
 
+    private void Publish(Call call)
+    {
         try
         {
             call.Publish();
@@ -318,134 +379,5 @@ internal sealed class FrameReader(
         return isRelayed
             ? SystemGrainIds.TryGetAddress(call.TargetId, out var owner) && owner.Equals(node)
             : node.Equals(ForwardedTo.Of(Volatile.Read(ref call.Remote), id));
-    }
-
-    private void ReadForwarded(SiloAddress peer, ref WireReader reader)
-    {
-        var hop = reader.ReadByte();
-        var id = (long)reader.ReadFixed64();
-        var silo = Addresses.Read(ref reader);
-        if (calls.Registry.Find(id) is not { } call)
-            return;
-        var before = Volatile.Read(ref call.Remote);
-        var known = before;
-        if (call.Ticket != id || ForwardedTo.Note(ref known, id) is { } note && note.Hop >= hop)
-            return;
-        if (!ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, new ForwardedTo(silo, peer, hop, id, known), before), before))
-            return;
-        // The silo that must reply may have died before this note arrived.
-        sweep.EndCallsIfDead(silo);
-        sweep.EndCallsIfDead(peer);
-    }
-
-    /// <summary>
-    /// The answer to a request of a client that another silo could not send: this one must have the link of that process.
-    /// </summary>
-    private void RelayOfSilo(ref WireReader reader, ReadOnlySpan<byte> frame)
-    {
-        var origin = Addresses.Read(ref reader);
-        var mark = origin.IsClient ? reader.ReadFixed64() : 0;
-        Relay(origin, mark, frame[reader.Position..]);
-    }
-
-    private void Relay(SiloAddress origin, ulong mark, ReadOnlySpan<byte> reply)
-    {
-        var failure = peers.Send(origin, default, reply, mark);
-        if (failure is not null)
-            local.Log.RelayFailed(origin, failure);
-    }
-
-    /// <summary>
-    /// An observer of a client answers another client, which called it through this silo. This silo names the client that answers: the
-    /// other one believes silos only.
-    /// </summary>
-    private void RelayOfClient(Sender sender, ref WireReader reader, ReadOnlySpan<byte> frame)
-    {
-        var origin = Addresses.Read(ref reader);
-        var reply = frame[reader.Position..];
-        // The other client takes what this silo sends for well-formed. Observers tell no location.
-        if (!origin.IsClient || reply.Length < ReplyHeader || (FrameKind)reply[0] != FrameKind.Reply
-            || ((FrameFlags)reply[1] & ~FrameFlags.IsError) != 0)
-        {
-            refusals.Add(sender, Refusal.Origin, "a relayed reply to " + origin);
-            return;
-        }
-
-        var scratch = Scratch.Rent(calls);
-        var writer = new WireWriter(scratch.Buffer, scratch.Session);
-        writer.WriteByte((byte)FrameKind.ClientReply);
-        Addresses.Write(ref writer, sender.Address);
-        writer.WriteRaw(reply[1..]);
-        writer.Commit();
-        Relay(origin, 0, scratch.Buffer.Written);
-    }
-
-    private void ReadReplyOfClient(Sender sender, PeerRole role, ref WireReader reader, ReadOnlySpan<byte> frame) =>
-        ReadReply(sender, role, Addresses.Read(ref reader), ref reader, frame);
-
-    /// <summary>
-    /// A frame that waited for a link was dropped. For a forwarded request, the caller's node is informed. Own calls are ended by the code
-    /// that drops the frame, and one-way calls are counted.
-    /// </summary>
-    internal void Dropped(SiloAddress silo, ReadOnlySpan<byte> frame)
-    {
-        var reader = new WireReader(frame, Scratch.Rent(calls).Session);
-        if ((FrameKind)reader.ReadByte() != FrameKind.Request)
-            return;
-        var flags = (FrameFlags)reader.ReadByte();
-        if ((flags & (FrameFlags.HasOrigin | FrameFlags.OneWay)) == 0)
-            return;
-        reader.ReadByte();
-        var replyTo = reader.ReadFixed64();
-        var method = reader.ReadFixed64();
-        var target = IdIntern.Current.Read(ref reader);
-        if ((flags & FrameFlags.OneWay) != 0)
-        {
-            calls.Lost(TypeManifest.FindMethod(method)?.Name
-                ?? "", target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address + "."));
-            return;
-        }
-
-        IdIntern.Current.Read(ref reader);
-        var origin = Addresses.ReadOrigin(ref reader, out _, out var mark);
-        Refuse(origin, mark, replyTo, target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address
-            + ", which was to forward a call to " + target + " to it."));
-    }
-
-    private void RefuseRequest(
-        Sender sender, in Forbidden refusal, FrameFlags flags, (SiloAddress Address, ulong Mark) caller, ulong replyTo, GrainId target)
-    {
-        refusals.Add(sender, refusal.Reason, refusal.What);
-        if ((flags & FrameFlags.OneWay) == 0)
-            Refuse(caller.Address, caller.Mark, replyTo, target, refusal.ToException(local.Address));
-    }
-
-    private void Refuse(SiloAddress origin, ulong mark, ulong replyTo, GrainId target, Exception exception)
-    {
-        var scratch = Scratch.Rent(calls);
-        var writer = new WireWriter(scratch.Buffer, scratch.Session);
-        writer.WriteByte((byte)FrameKind.Reply);
-        writer.WriteByte((byte)FrameFlags.IsError);
-        writer.WriteFixed64(replyTo);
-        Codec<Exception>.Default.Write(ref writer, exception);
-        writer.Commit();
-        peers.Send(origin, target, scratch.Buffer.Written, mark);
-    }
-
-    /// <summary>What a request says of itself that depends on the rights of its sender.</summary>
-    private readonly record struct Claim(FrameFlags Flags, byte Forwards, ulong MethodId, GrainId Target, bool OwnsSource);
-
-    /// <summary>Why a request is refused.</summary>
-    private readonly record struct Forbidden(Refusal Reason, string What)
-    {
-        /// <summary>A silo that is not known yet may repeat its call: it gets the exception on which callers do.</summary>
-        internal Exception ToException(SiloAddress here) => Reason switch
-        {
-            Refusal.View => new SiloUnavailableException(
-                "The silo " + here + " refused " + What + ": its view does not list the sender as a member."),
-            Refusal.Rights => new UnauthorizedAccessException("The silo " + here + " refused " + What
-                + ": clients have no right to it. Management needs ClientRightsOptions.Management on the silos."),
-            _ => new OrleansMessageRejectionException("The silo " + here + " refused " + What + "."),
-        };
     }
 }

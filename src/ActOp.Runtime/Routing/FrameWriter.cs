@@ -19,12 +19,6 @@ internal sealed class FrameWriter(
     LocalNode local, CallSender calls, PeerTable peers, ClusterView cluster, ClusterManifests manifests, GrainClasses classes,
     AbandonedRequests abandoned)
 {
-    /// <summary>Flag in the number of forwards: the receiver must activate the grain.</summary>
-    internal const int PlacedHereBit = 0x80;
-
-    /// <summary>Flag in the number of forwards: the caller's interface follows, which the receiver would not assume.</summary>
-    internal const int InterfaceBit = 0x40;
-
     /// <summary>A call object of the method with this id, from its pool.</summary>
     /// <exception cref="OrleansMessageRejectionException">No generated code of this process has registered the method.</exception>
     internal static Call CreateCall(ulong methodId, string? typeArguments) =>
@@ -109,10 +103,7 @@ internal sealed class FrameWriter(
     {
         var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
-        writer.WriteByte((byte)FrameKind.Forwarded);
-        writer.WriteByte(call.Forwards);
-        writer.WriteFixed64(call.ReplyTo);
-        Addresses.Write(ref writer, target);
+        new ForwardedFrame(call.Forwards, call.ReplyTo, target).Write(ref writer);
         writer.Commit();
         // Sent only once: if it is lost, the caller waits for its timeout, and only if the target dies.
         peers.Send((SiloAddress)call.Remote!, default, scratch.Buffer.Written, call.OriginMark);
@@ -185,42 +176,7 @@ internal sealed class FrameWriter(
 
     private void WriteRequest(ref WireWriter writer, Call call, long ticket, SiloAddress target)
     {
-        var names = Differs(call, target, out var called);
-        var method = call.Method;
-        var isForwarded = call.Origin == CallOrigin.Remote;
-        var hasDeadline = call.Origin != CallOrigin.Nobody && call.Deadline < CallRegistry.NoDeadline;
-        var flags = (call.IsOneWay || call.Origin == CallOrigin.Nobody ? FrameFlags.OneWay : 0)
-            | (call.Context is null ? 0 : FrameFlags.HasContext)
-            | (method.TypeArguments is null ? 0 : FrameFlags.HasTypeArguments)
-            | (isForwarded ? FrameFlags.HasOrigin : 0)
-            | (hasDeadline ? FrameFlags.HasDeadline : 0)
-            | (call.Trace is null ? 0 : FrameFlags.HasTrace);
-        if (call is OpaqueCall opaque)
-            flags |= opaque.RestFlags;
-        writer.WriteByte((byte)FrameKind.Request);
-        writer.WriteByte((byte)flags);
-        writer.WriteByte((byte)(call.Forwards | (call.PlacedHere ? PlacedHereBit : 0) | (names ? InterfaceBit : 0)));
-        writer.WriteFixed64(isForwarded ? call.ReplyTo : (ulong)ticket);
-        writer.WriteFixed64(method.Id);
-        IdIntern.Write(ref writer, call.TargetId);
-        IdIntern.Write(ref writer, SourceOf(call));
-        if (isForwarded)
-        {
-            local.Counts.Add(NodeEvent.Forwarded);
-            // No client gets to know the mark of another.
-            Addresses.WriteOrigin(ref writer, (SiloAddress)call.Remote!, local.Address, target.IsClient ? 0 : call.OriginMark);
-        }
-
-        if (hasDeadline)
-            writer.WriteVarUInt32((uint)Math.Clamp(call.Deadline - local.Clock.Now, 0, uint.MaxValue));
-        if (names)
-        {
-            writer.WriteVarUInt32(called.Version);
-            writer.WriteString(called.Interface ?? "");
-        }
-
-        if (method.TypeArguments is { } typeArguments)
-            writer.WriteString(typeArguments);
+        HeaderOf(call, ticket, target).Write(ref writer, call.TargetId, SourceOf(call));
         if (call.Context is { } context)
         {
             writer.WriteGuid(context.ReentrancyId);
@@ -233,6 +189,43 @@ internal sealed class FrameWriter(
             CheckHeader(call, ref writer);
 
         call.WriteArguments(ref writer);
+    }
+
+    private RequestHeader HeaderOf(Call call, long ticket, SiloAddress target)
+    {
+        RequestHeader header = default;
+        header.NamesInterface = Differs(call, target, out var called);
+        if (header.NamesInterface)
+            (header.Version, header.Interface) = (called.Version, called.Interface);
+        header.Forwards = call.Forwards;
+        header.PlacedHere = call.PlacedHere;
+        header.MethodId = call.Method.Id;
+        header.TypeArguments = call.Method.TypeArguments;
+        header.ReplyTo = (ulong)ticket;
+        header.Flags = (call.IsOneWay || call.Origin == CallOrigin.Nobody ? FrameFlags.OneWay : 0)
+            | (call.Context is null ? 0 : FrameFlags.HasContext)
+            | (header.TypeArguments is null ? 0 : FrameFlags.HasTypeArguments)
+            | (call.Trace is null ? 0 : FrameFlags.HasTrace);
+        if (call.Origin == CallOrigin.Remote)
+        {
+            local.Counts.Add(NodeEvent.Forwarded);
+            header.Flags |= FrameFlags.HasOrigin;
+            header.ReplyTo = call.ReplyTo;
+            header.Origin = (SiloAddress)call.Remote!;
+            header.Via = local.Address;
+            // No client gets to know the mark of another.
+            header.Mark = target.IsClient ? 0 : call.OriginMark;
+        }
+
+        if (call.Origin != CallOrigin.Nobody && call.Deadline < CallRegistry.NoDeadline)
+        {
+            header.Flags |= FrameFlags.HasDeadline;
+            header.TimeLeft = (uint)Math.Clamp(call.Deadline - local.Clock.Now, 0, uint.MaxValue);
+        }
+
+        if (call is OpaqueCall opaque)
+            header.Flags |= opaque.RestFlags;
+        return header;
     }
 
     /// <summary>Of all that precedes the arguments, only the values of the request context can be long.</summary>
@@ -299,15 +292,8 @@ internal sealed class FrameWriter(
     {
         // A caller that used another node, or no known location, gets the location of the grain.
         var tell = call.Forwards > 0 && !SystemGrainIds.IsSystemGrain(call.RemoteTarget);
-        writer.WriteByte((byte)FrameKind.Reply);
-        writer.WriteByte((byte)((error is null ? 0 : FrameFlags.IsError) | (tell ? FrameFlags.HasLocation : 0)));
-        writer.WriteFixed64(call.ReplyTo);
-        if (tell)
-        {
-            Addresses.Write(ref writer, local.Address);
-            writer.WriteVarInt64((call.Callee as Activation)?.Epoch ?? 0);
-        }
-
+        var flags = (error is null ? 0 : FrameFlags.IsError) | (tell ? FrameFlags.HasLocation : 0);
+        new ReplyHeader(flags, call.ReplyTo, tell ? local.Address : null, (call.Callee as Activation)?.Epoch ?? 0).Write(ref writer);
         if (error is null)
             call.WriteResult(ref writer);
         else

@@ -1,3 +1,4 @@
+using ActOp.Serialization;
 using Orleans.Serialization;
 using Orleans.Storage;
 
@@ -24,18 +25,18 @@ internal sealed class UsualGrainStorageSerializer(SystemTextJsonGrainStorageSeri
 /// The form of states in memory: as in messages, which keeps derived types, references and private members, else JSON for types without a
 /// codec. A byte tells which. Any thread.
 /// </summary>
-internal sealed class MemoryForm(Serializer serializer, IGrainStorageSerializer json) : IGrainStorageSerializer
+internal sealed class MemoryForm(ICodecScope scope, IGrainStorageSerializer json) : IGrainStorageSerializer
 {
     private const byte IsCodec = 1;
     private const byte IsJson = 2;
 
     public BinaryData Serialize<T>(T? input)
     {
-        if (serializer.CanSerialize<T>())
+        if (CodecTable.CanResolve(typeof(T)))
         {
             try
             {
-                return Marked(IsCodec, serializer.SerializeToArray(input));
+                return Marked(IsCodec, MarkedMessage.ToArray(input, scope));
             }
             catch (CodecNotFoundException)
             {
@@ -49,7 +50,8 @@ internal sealed class MemoryForm(Serializer serializer, IGrainStorageSerializer 
     public T? Deserialize<T>(BinaryData input)
     {
         var bytes = input.ToMemory();
-        return bytes.Span[0] == IsCodec ? serializer.Deserialize<T>(bytes[1..]) : json.Deserialize<T>(new BinaryData(bytes[1..]));
+        return bytes.Span[0] == IsCodec ? MarkedMessage.Read<T>(bytes.Span[1..], scope.Runtime, scope, out _)
+            : json.Deserialize<T>(new BinaryData(bytes[1..]));
     }
 
     private static BinaryData Marked(byte mark, ReadOnlySpan<byte> bytes)

@@ -353,11 +353,11 @@ internal static class ExceptionTypes
     /// </summary>
     internal static bool IsPermitted(Type type, WireSession session)
     {
-        var services = (session.CodecProvider as Orleans.Serialization.Serializers.CodecProvider)?.Services ?? session.Runtime?.Services;
+        var services = (session.CodecProvider as ICodecScope)?.Services ?? session.Runtime?.Services;
         return services?.GetService(typeof(Microsoft.Extensions.Options.IOptions<ExceptionSerializationOptions>))
                 is not Microsoft.Extensions.Options.IOptions<ExceptionSerializationOptions> { Value: { IsUnchanged: false } options }
             || options.Supports(type) || CodecTable.TryGenerated(type) is not null || type.Assembly == typeof(Orleans.IGrain).Assembly
-            || type.Assembly == typeof(ExceptionTypes).Assembly;
+            || type.Assembly == typeof(ExceptionTypes).Assembly || type.Assembly == FieldCodecSource.Installed?.GetType().Assembly;
     }
 
     private static Type? FindLoaded(string name)

@@ -307,17 +307,3 @@ internal sealed class ImmutableCodec<T> : Codec<Immutable<T>>
 
     public override Immutable<T> Read(ref WireReader reader) => new(Codec<T>.Default.Read(ref reader));
 }
-
-/// <summary>The bytes. Copies of the struct share its memory, which whoever owns the buffer gives back.</summary>
-internal sealed class PooledBufferCodec() : PlainCodec<Orleans.Serialization.Buffers.PooledBuffer>(WireKind.Block)
-{
-    public override void Write(ref WireWriter writer, Orleans.Serialization.Buffers.PooledBuffer value) =>
-        writer.WriteBytes(value.Memory.Span);
-
-    public override Orleans.Serialization.Buffers.PooledBuffer Read(ref WireReader reader)
-    {
-        var buffer = new Orleans.Serialization.Buffers.PooledBuffer();
-        buffer.Write(reader.ReadBytes());
-        return buffer;
-    }
-}

@@ -177,7 +177,7 @@ public sealed class CancellationRouteTests
         writer.WriteByte(0);
         writer.WriteFixed64(ticket);
         Addresses.Write(ref writer, silos.AddressOf(0));
-        IdIntern.Write(ref writer, grain);
+        GrainIdBytes.Write(ref writer, grain);
         writer.WriteVarUInt32(10_000);
         writer.Commit();
         node.Peers.Reader.Read(node.Peers.FindSender(silos.AddressOf(0))!, PeerRole.Member, buffer.Written);

@@ -158,20 +158,16 @@ internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interf
 
     private bool SeeRequest(WireEnd from, Machine to, ref WireReader reader)
     {
-        var flags = (FrameFlags)reader.ReadByte();
-        reader.ReadByte();
-        var ticket = reader.ReadFixed64();
-        var kind = KindOf(reader.ReadFixed64());
-        if ((flags & FrameFlags.OneWay) != 0)
+        var header = RequestHeader.Read(ref reader, out _, out _, out _);
+        var kind = KindOf(header.MethodId);
+        if (header.IsOneWay)
             return SeeOneWay(from, to, kind);
-        SkipId(ref reader);
-        SkipId(ref reader);
-        var origin = (flags & FrameFlags.HasOrigin) == 0 ? from.Machine.Node.Address : Addresses.ReadOrigin(ref reader, out _, out _);
+        var origin = header.Origin ?? from.Machine.Node.Address;
         var asked = Note(kind, from.Machine, to, false);
         if (asked.Planned == Way.Request)
             return Lose(asked, from);
-        if (!_asked.TryGetValue((origin.Generation, ticket), out var waiting))
-            _asked.Add((origin.Generation, ticket), waiting = []);
+        if (!_asked.TryGetValue((origin.Generation, header.ReplyTo), out var waiting))
+            _asked.Add((origin.Generation, header.ReplyTo), waiting = []);
         waiting.Add(asked);
         return false;
     }
@@ -198,8 +194,7 @@ internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interf
 
     private bool SeeReply(WireEnd from, int origin, ref WireReader reader)
     {
-        reader.ReadByte();
-        if (!_asked.Remove((origin, reader.ReadFixed64()), out var answered))
+        if (!_asked.Remove((origin, ReplyHeader.Read(ref reader).Ticket), out var answered))
             return false;
         var isLost = false;
         foreach (var asked in answered)
@@ -293,13 +288,6 @@ internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interf
 
     private static string KindOf(ulong method) =>
         TypeManifest.FindMethod(method) is { } known ? known.InterfaceType.Name + "." + known.Name : "unknown";
-
-    private static void SkipId(ref WireReader reader)
-    {
-        reader.ReadFixed32();
-        reader.ReadBytes();
-        reader.ReadBytes();
-    }
 
     /// <summary>A request whose answer has not been sent.</summary>
     private sealed record Asked(int Number, Machine Sender, Way? Planned);

@@ -2,13 +2,13 @@ using System.Globalization;
 using System.Text;
 using ActOp.Calls;
 using ActOp.Runtime.State;
+using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Placement;
 using Orleans.Runtime;
-using Orleans.Serialization;
 using Orleans.Serialization.Serializers;
 
 namespace Orleans.Storage;
@@ -152,7 +152,7 @@ public static class MemoryGrainStorageFactory
         }
 
         if (options.GrainStorageSerializer is UsualGrainStorageSerializer usual)
-            options.GrainStorageSerializer = new MemoryForm(services.GetRequiredService<Serializer>(), usual);
+            options.GrainStorageSerializer = new MemoryForm(services.GetRequiredService<ICodecScope>(), usual);
         return ActivatorUtilities.CreateInstance<MemoryGrainStorage>(services, name, options);
     }
 }

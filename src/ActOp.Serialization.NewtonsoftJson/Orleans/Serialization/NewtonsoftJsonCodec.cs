@@ -1,5 +1,5 @@
 using System.Text;
-using ActOp.Serialization.Bridging;
+using ActOp.Serialization.Fields.Bridging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Newtonsoft.Json;

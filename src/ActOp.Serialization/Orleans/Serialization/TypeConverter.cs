@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using ActOp.Serialization;
-using ActOp.Serialization.Bridging;
 using Microsoft.Extensions.Options;
 using Orleans.Serialization.Configuration;
 using Orleans.Serialization.TypeSystem;
@@ -267,7 +266,7 @@ public class TypeConverter
         return answer
             ?? (TypeManifest.TryNameOf(type, out _) || (name.Assembly is not null && _options.AllowedAssemblies.Contains(name.Assembly))
             || _options.AllowedTypes.Contains(RuntimeTypeNameFormatter.Format(type)) || _options.AllowedTypes.Contains(name.Type)
-            || _named.Contains(type) || Bridge.Supports(type));
+            || _named.Contains(type) || FieldCodecSource.Current?.Supports(type) is true);
     }
 
     private static InvalidOperationException NotAllowed(QualifiedType name) => new(

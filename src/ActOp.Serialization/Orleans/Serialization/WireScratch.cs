@@ -1,7 +1,6 @@
 using ActOp.Calls;
+using ActOp.Serialization;
 using ActOp.Wire;
-using Orleans.Serialization.Buffers;
-using Orleans.Serialization.WireProtocol;
 
 namespace Orleans.Serialization;
 
@@ -36,23 +35,45 @@ internal sealed class WireScratch
 }
 
 /// <summary>
-/// The first byte of a message of ours outside of frames, so that one serializer reads both what it wrote to bytes and what it wrote as a
-/// field to a <see cref="Writer{TBufferWriter}"/>: the tag of a field whose kind does not exist.
+/// Messages of ours outside of frames. Their first byte is a mark, so that one serializer reads both them and the fields that codecs of
+/// applications write: the tag of a field whose kind does not exist. Any thread.
 /// </summary>
-internal static class MessageMark
+internal static class MarkedMessage
 {
-    internal const byte Value = 0xA0;
+    internal const byte Mark = 0xA0;
 
-    internal static bool IsField(ReadOnlySpan<byte> bytes) => bytes is [not Value, ..];
+    internal static bool IsField(ReadOnlySpan<byte> bytes) => bytes is [not Mark, ..];
 
-    internal static bool IsMessage(Field field) => field.Tag == Value;
-
-    /// <summary>A message whose mark was read as the tag of a field: the mark and all that follows.</summary>
-    internal static byte[] Take<TInput>(ref Reader<TInput> reader)
+    /// <summary>The value behind the mark, in a buffer to be returned.</summary>
+    internal static WireScratch Write<T>(T value, CallRuntime? runtime, ICodecScope? scope)
     {
-        var bytes = new byte[reader.Remaining + 1];
-        bytes[0] = Value;
-        reader.ReadBytes(bytes.AsSpan(1));
+        var scratch = WireScratch.Rent(runtime, scope);
+        var writer = new WireWriter(scratch.Buffer, scratch.Session);
+        writer.WriteByte(Mark);
+        Codec<T>.Default.Write(ref writer, value);
+        writer.Commit();
+        return scratch;
+    }
+
+    /// <inheritdoc cref="Write"/>
+    internal static byte[] ToArray<T>(T value, ICodecScope scope)
+    {
+        var scratch = Write(value, scope.Runtime, scope);
+        var bytes = scratch.Buffer.Written.ToArray();
+        scratch.Return();
         return bytes;
+    }
+
+    /// <summary>Reads what <see cref="Write"/> has written; more bytes may follow.</summary>
+    /// <exception cref="SerializerException">The data are damaged.</exception>
+    internal static T Read<T>(ReadOnlySpan<byte> source, CallRuntime? runtime, ICodecScope? scope, out int length)
+    {
+        var scratch = WireScratch.Rent(runtime, scope);
+        var reader = new WireReader(source, scratch.Session);
+        reader.ReadByte();
+        var value = Codec<T>.Default.Read(ref reader);
+        length = reader.Position;
+        scratch.Return();
+        return value;
     }
 }

@@ -155,7 +155,7 @@ public class SiloMemoryStreamConfigurator<TSerializer> : SiloRecoverableStreamCo
     public SiloMemoryStreamConfigurator(string name, Action<Action<IServiceCollection>> configureServicesDelegate)
         : base(name, configureServicesDelegate, MemoryAdapterFactory<TSerializer>.Create) =>
             this.ConfigureComponent<IMemoryMessageBodySerializer>(
-                static (services, _) => ActivatorUtilities.GetServiceOrCreateInstance<TSerializer>(services));
+                static (services, _) => MessageBodySerializer.Create<TSerializer>(services));
 }
 
 /// <summary>Configures a stream provider with queues on a client.</summary>
@@ -183,5 +183,5 @@ public class ClusterClientMemoryStreamConfigurator<TSerializer>
     public ClusterClientMemoryStreamConfigurator(string name, IClientBuilder builder)
         : base(name, builder, MemoryAdapterFactory<TSerializer>.Create) =>
             this.ConfigureComponent<IMemoryMessageBodySerializer>(
-                static (services, _) => ActivatorUtilities.GetServiceOrCreateInstance<TSerializer>(services));
+                static (services, _) => MessageBodySerializer.Create<TSerializer>(services));
 }

@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Serialization;
 using ActOp.Streams;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
@@ -39,6 +40,25 @@ public interface IMemoryMessageBodySerializer
 
     /// <summary>The body in the bytes.</summary>
     MemoryMessageBody Deserialize(ArraySegment<byte> bodyBytes);
+}
+
+/// <summary>
+/// Writes what <see cref="DefaultMemoryMessageBodySerializer"/> writes, without the assembly of its serializer: a provider that is
+/// configured with that one has this one.
+/// </summary>
+internal sealed class MessageBodySerializer(ICodecScope scope) : IMemoryMessageBodySerializer
+{
+    public ArraySegment<byte> Serialize(MemoryMessageBody body) => MarkedMessage.ToArray(body, scope);
+
+    public MemoryMessageBody Deserialize(ArraySegment<byte> bodyBytes) =>
+        MarkedMessage.Read<MemoryMessageBody>(bodyBytes, scope.Runtime, scope, out _);
+
+    /// <summary>The serializer that a provider is configured with.</summary>
+    internal static IMemoryMessageBodySerializer Create<TSerializer>(IServiceProvider services)
+        where TSerializer : class, IMemoryMessageBodySerializer =>
+            typeof(TSerializer) == typeof(DefaultMemoryMessageBodySerializer)
+                ? new MessageBodySerializer(services.GetRequiredService<ICodecScope>())
+                : ActivatorUtilities.GetServiceOrCreateInstance<TSerializer>(services);
 }
 
 /// <summary>Uses the serializer of the silo.</summary>

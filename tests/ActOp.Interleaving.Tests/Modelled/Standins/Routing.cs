@@ -107,11 +107,14 @@ internal static class Addresses
     internal static SiloAddress Read(ref WireReader reader) => throw new NotSupportedException(nameof(Read));
 }
 
+internal static class GrainIdBytes
+{
+    internal static void Write(ref WireWriter writer, GrainId id) => throw new NotSupportedException(id.Name);
+}
+
 internal sealed class IdIntern
 {
     internal static IdIntern Current { get; } = new();
-
-    internal static void Write(ref WireWriter writer, GrainId id) => throw new NotSupportedException(id.Name);
 
     internal GrainId Read(ref WireReader reader) => throw new NotSupportedException(nameof(Read));
 }

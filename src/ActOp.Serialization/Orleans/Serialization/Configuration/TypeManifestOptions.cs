@@ -10,7 +10,7 @@ public sealed class TypeManifestOptions
     /// <summary>Classes that create objects: <c>IActivator&lt;T&gt;</c>.</summary>
     public HashSet<Type> Activators { get; } = [];
 
-    /// <summary>Classes that write and read fields of a type: <see cref="Codecs.IFieldCodec{T}"/>.</summary>
+    /// <summary>Classes that write and read fields of a type: <c>IFieldCodec&lt;T&gt;</c>.</summary>
     public HashSet<Type> FieldCodecs { get; } = [];
 
     /// <summary>Classes that write and read the content of objects of a type, for derived types too.</summary>
@@ -119,25 +119,11 @@ public interface IProviderMetadataProvider
     void ConfigureProviders(IDictionary<(string Target, string Kind, string Name), Type> providers);
 }
 
-/// <summary>Numbers for the commonest types.</summary>
-internal sealed class DefaultWellKnownTypes : IConfigureOptions<TypeManifestOptions>
+/// <summary>The interfaces whose references applications make by themselves.</summary>
+internal sealed class ApplicationProxies : IConfigureOptions<TypeManifestOptions>
 {
-    // The position in this list is the number in the data: append only. 0 is no type.
-    private static readonly Type[] Types =
-    [
-        typeof(object), typeof(string), typeof(int), typeof(short), typeof(long), typeof(sbyte), typeof(uint), typeof(ushort),
-        typeof(ulong),
-        typeof(byte), typeof(float), typeof(double), typeof(decimal), typeof(char), typeof(Guid), typeof(DateTime), typeof(TimeSpan),
-        typeof(System.Net.IPAddress), typeof(System.Net.IPEndPoint), typeof(System.Collections.Specialized.BitVector32),
-        typeof(byte[]), typeof(Type), typeof(Int128), typeof(UInt128), typeof(Half), typeof(bool), typeof(DateOnly), typeof(TimeOnly),
-        typeof(DateTimeOffset), typeof(Uri), typeof(Version), typeof(Exception),
-    ];
-
     public void Configure(TypeManifestOptions options)
     {
-        for (var i = 0; i < Types.Length; i++)
-            options.WellKnownTypeIds.TryAdd((uint)i + 1, Types[i]);
-        options.WellKnownTypeAliases.TryAdd("Exception", typeof(ExceptionCodec));
         foreach (var (proxy, interfaceType) in ActOp.Serialization.TypeManifest.Proxies)
         {
             options.InterfaceProxies.Add(proxy);

@@ -79,6 +79,7 @@ public static class OrleansClientGenericHostExtensions
     {
         NodeRegistrations.AddClient(services, configuration);
         configure(new PlainClientBuilder(services, configuration));
+        NodeRegistrations.Complete(services);
         return services;
     }
 }

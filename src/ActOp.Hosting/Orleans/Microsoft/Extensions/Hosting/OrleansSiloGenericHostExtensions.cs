@@ -63,6 +63,7 @@ public static class OrleansSiloGenericHostExtensions
     {
         NodeRegistrations.AddSilo(services, configuration);
         configure(new SiloBuilder(services, configuration));
+        NodeRegistrations.Complete(services);
         return services;
     }
 }

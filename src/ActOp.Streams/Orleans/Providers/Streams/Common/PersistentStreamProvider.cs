@@ -64,6 +64,12 @@ public class PersistentStreamProvider
     public PersistentStreamProvider(
         string name, StreamPubSubOptions pubsubOptions, StreamLifecycleOptions lifeCycleOptions, IProviderRuntime runtime,
         DeepCopier deepCopier, ILogger<PersistentStreamProvider> logger)
+        : this(name, pubsubOptions, lifeCycleOptions, runtime)
+    {
+    }
+
+    internal PersistentStreamProvider(
+        string name, StreamPubSubOptions pubsubOptions, StreamLifecycleOptions lifeCycleOptions, IProviderRuntime runtime)
     {
         ArgumentNullException.ThrowIfNull(runtime);
         ArgumentNullException.ThrowIfNull(pubsubOptions);
@@ -97,8 +103,9 @@ public class PersistentStreamProvider
     public static IStreamProvider Create(IServiceProvider services, string name)
     {
         ArgumentNullException.ThrowIfNull(services);
-        return ActivatorUtilities.CreateInstance<PersistentStreamProvider>(
-            services, name, Options<StreamPubSubOptions>(), Options<StreamLifecycleOptions>());
+        // Not by the container: it would load the assembly of the copier, which is not needed.
+        return new PersistentStreamProvider(
+            name, Options<StreamPubSubOptions>(), Options<StreamLifecycleOptions>(), services.GetRequiredService<IProviderRuntime>());
 
         TOptions Options<TOptions>()
             where TOptions : class => services.GetRequiredService<IOptionsMonitor<TOptions>>().Get(name);

@@ -1,0 +1,72 @@
+using ActOp.Orleans.Locality;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Orleans.Metadata;
+
+namespace ActOp.Orleans;
+
+/// <summary>Adds ActOp to a silo of Microsoft Orleans.</summary>
+public static class ActOpSiloBuilderExtensions
+{
+    /// <summary>
+    /// Adds all of ActOp that there is for Orleans: locality, with the options of the configuration section <c>ActOp:Locality</c>.
+    /// </summary>
+    /// <param name="builder">The silo.</param>
+    /// <returns>The silo.</returns>
+    /// <exception cref="OrleansConfigurationException">
+    /// At the start of the silo: something of ActOp was added twice, an option is out of range, or Orleans' own activation repartitioner is
+    /// in use.
+    /// </exception>
+    public static ISiloBuilder AddActOp(this ISiloBuilder builder) => builder.AddActOpLocality();
+
+    /// <summary>Adds locality only: grains that talk to each other move onto one silo.</summary>
+    /// <param name="builder">The silo.</param>
+    /// <param name="configure">Changes the options after the configuration section <c>ActOp:Locality</c>.</param>
+    /// <returns>The silo.</returns>
+    /// <inheritdoc cref="AddActOp(ISiloBuilder)" path="/exception"/>
+    public static ISiloBuilder AddActOpLocality(this ISiloBuilder builder, Action<LocalityOptions>? configure = null)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        var services = builder.Services;
+        var isFirst = services.All(static service => service.ServiceType != typeof(LocalityRegistration));
+        services.AddSingleton(new LocalityRegistration());
+        if (!isFirst)
+            return builder;
+        AddOptions(services, builder.Configuration, "ActOp:Locality", configure);
+        services.AddSingleton<IConfigurationValidator>(silo => new LocalityValidator(silo, services));
+        services.TryAddSingleton(TimeProvider.System);
+        services.AddMetrics();
+        services.AddSingleton<LocalityMetrics>();
+        services.AddSingleton<LocalityGate>();
+        services.AddSingleton<GrainKinds>();
+        services.AddSingleton<LocalGrains>();
+        services.AddSingleton<IActivationWorkingSetObserver>(static silo => silo.GetRequiredService<LocalGrains>());
+        services.AddSingleton<IGrainPropertiesProvider, LocalityMark>();
+        services.AddSingleton<LocalitySilo>();
+        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static silo => silo.GetRequiredService<LocalitySilo>());
+        services.AddSingleton<ILocalityPeers, LocalityPeers>();
+        builder.AddGrainService<LocalityGrainService>();
+        builder.AddGrainExtension<IMoveExtension, MoveExtension>();
+        builder.AddOutgoingGrainCallFilter<OutgoingEdgeFilter>();
+        builder.AddIncomingGrainCallFilter<IncomingEdgeFilter>();
+        return builder;
+    }
+
+    /// <summary>There is nothing to add to a client: grains live on silos.</summary>
+    /// <param name="builder">A client.</param>
+    /// <returns>Nothing.</returns>
+    /// <exception cref="OrleansConfigurationException">Always; it says what to do.</exception>
+    public static IClientBuilder AddActOp(this IClientBuilder builder) => throw new OrleansConfigurationException(
+        "AddActOp was called for a client. ActOp moves grains between silos: call it in UseOrleans of each silo, and "
+        + "remove it here. Clients need nothing.");
+
+    private static void AddOptions<TOptions>(
+        IServiceCollection services, IConfiguration configuration, string section, Action<TOptions>? configure)
+        where TOptions : class
+    {
+        var options = services.AddOptions<TOptions>().Bind(configuration.GetSection(section));
+        if (configure is not null)
+            options.Configure(configure);
+    }
+}

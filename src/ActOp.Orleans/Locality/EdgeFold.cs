@@ -1,0 +1,214 @@
+using ActOp.Partitioning;
+
+namespace ActOp.Orleans.Locality;
+
+/// <summary>
+/// Merges what the activations counted into the table of heavy edges, in steps (record 0007), and sets the share of calls that is counted.
+/// Belongs to the turns of locality.
+/// </summary>
+internal sealed class EdgeFold(
+    HeavyEdgeTable<GrainId> table, LocalGrains grains, UnknownPlaces unknown, LocalityMetrics metrics, TimeProvider time)
+{
+    internal const int StepsPerPeriod = 20;
+
+    /// <summary>Up to this rate of messages every call is counted. Above it a share is, so that the cost stays constant.</summary>
+    private const double FullCountRate = 50_000;
+
+    private const int MaxStride = 64;
+
+    private TimeSpan _lastStep;
+    private TimeSpan _lastFold;
+    private long _messages;
+    private int _stride = 1;
+
+    internal void Start(TimeSpan now)
+    {
+        _lastStep = _lastFold = now;
+        _messages = 0;
+        grains.TellsGone = true;
+        grains.Gate.Open(_stride = 1);
+    }
+
+    /// <summary>Nothing is counted any more. What was counted is dropped.</summary>
+    internal void Stop()
+    {
+        grains.Gate.Open(0);
+        grains.TellsGone = false;
+        while (grains.TryTakeGone(out _))
+        {
+        }
+    }
+
+    /// <summary>Merges the sketches that are a period old.</summary>
+    /// <returns>Whether a period ended with this step.</returns>
+    internal bool Step(TimeSpan now, TimeSpan halfLife)
+    {
+        var elapsed = now - _lastStep;
+        if (elapsed <= TimeSpan.Zero)
+            return false;
+        _lastStep = now;
+        var start = time.GetTimestamp();
+        var step = ++grains.Step;
+        table.BeginFold(elapsed, halfLife);
+        while (grains.TryTakeFull(out var full, out var edges))
+            Merge(full, edges);
+        while (grains.TryTakeCounting(StepsPerPeriod, out var grain))
+        {
+            if (!grain.TryTakeEdges(out var edges))
+                grains.Enlist(grain);
+            else if (edges is not null)
+                Merge(grain, edges);
+        }
+
+        while (grains.TryTakeGone(out var gone))
+            table.Forget(gone);
+        var ends = step % StepsPerPeriod == 0;
+        if (ends)
+            EndFold(now);
+        metrics.Folded(time.GetElapsedTime(start).TotalMilliseconds);
+        return ends;
+    }
+
+    private void EndFold(TimeSpan now)
+    {
+        var rate = _messages / (now - _lastFold).TotalSeconds;
+        (_messages, _lastFold) = (0, now);
+        grains.Gate.Open(_stride = (int)Math.Clamp(rate / FullCountRate, 1, MaxStride));
+        var total = table.TotalWeight(out var remote);
+        metrics.Weighed(total, remote, table.Count, table.Floor);
+        metrics.Unplaced = unknown.Count;
+    }
+
+    private void Merge(LocalGrain grain, EdgeSketch<GrainId> edges)
+    {
+        // A wall clock of another silo that is ahead must not make the table take a grain of this silo for one of that.
+        var id = grain.Context.GrainId;
+        if (table.TryLocate(id, out var silo, out var epoch) && silo != table.Self && epoch >= grain.Epoch
+            && grains.TryGet(id, out var present) && ReferenceEquals(present, grain))
+        {
+            grain.Epoch = epoch + 1;
+        }
+
+        var sink = new Sink(this, grain);
+        edges.Drain(ref sink);
+        grains.ReturnSketch(edges);
+    }
+
+    private void Sample(LocalGrain grain, GrainId other, long messages, long error)
+    {
+        _messages += messages;
+        if (!grains.Kinds.Of(other.Type).Counts)
+            return;
+        var (silo, epoch) = PlaceOf(other);
+        table.Sample(grain.Context.GrainId, grain.Epoch, other, silo, epoch, messages, error);
+    }
+
+    private (int Silo, long Epoch) PlaceOf(GrainId other)
+    {
+        if (grains.TryGet(other, out var present))
+            return (table.Self, present.Epoch);
+        if (!table.TryLocate(other, out var silo, out var epoch))
+            (silo, epoch) = (SiloNumber.Unknown, 0);
+        else if (silo == table.Self)
+            table.Locate(other, silo = SiloNumber.Unknown, epoch);
+        unknown.Ask(other, silo);
+        return (silo, epoch);
+    }
+
+    private readonly ref struct Sink(EdgeFold fold, LocalGrain grain) : IEdgeSink<GrainId>
+    {
+        public void Receive(GrainId other, long messages, long error, long bytes) => fold.Sample(grain, other, messages, error);
+    }
+}
+
+/// <summary>
+/// The far ends of edges whose silo is unknown, or was last asked for a while ago. Each is asked for once in <see cref="RefreshTime"/>: the
+/// silo where it should be, or all of them. Belongs to the turns of locality.
+/// </summary>
+/// <param name="capacity">The most ends that are kept.</param>
+internal sealed class UnknownPlaces(int capacity)
+{
+    /// <summary>Grains in one question: about 200 KB.</summary>
+    internal const int MaxPerQuestion = 4096;
+
+    /// <summary>A place that is known is asked for again after this long. It may have changed by other means than an exchange.</summary>
+    internal static readonly TimeSpan RefreshTime = TimeSpan.FromSeconds(10);
+
+    private readonly HashSet<GrainId> _asked = [];
+    private readonly Dictionary<GrainId, int> _waiting = [];
+    private TimeSpan _cleared;
+
+    /// <summary>Ends of edges whose silo nobody has told in this <see cref="RefreshTime"/>.</summary>
+    internal int Count { get; private set; }
+
+    /// <summary>An edge leads to a grain that is on that silo, or on an unknown one.</summary>
+    internal void Ask(GrainId grain, int silo)
+    {
+        if (_asked.Count + _waiting.Count < capacity && !_asked.Contains(grain))
+            _waiting[grain] = silo;
+    }
+
+    /// <summary>The silo that was asked does not have it: all are asked in the next period.</summary>
+    internal void AskAll(GrainId grain)
+    {
+        _asked.Remove(grain);
+        Ask(grain, SiloNumber.Unknown);
+    }
+
+    /// <summary>A silo is gone: its number may name another one.</summary>
+    internal void ForgetSilo(int silo)
+    {
+        foreach (var (grain, place) in _waiting)
+        {
+            if (place == silo)
+                _waiting[grain] = SiloNumber.Unknown;
+        }
+    }
+
+    /// <summary>The questions of this period: for each silo the grains to ask it for, at most <see cref="MaxPerQuestion"/>.</summary>
+    internal Dictionary<int, List<GrainId>> Take(TimeSpan now, IReadOnlyCollection<int> silos)
+    {
+        if (now - _cleared >= RefreshTime)
+        {
+            _cleared = now;
+            _asked.Clear();
+        }
+
+        Dictionary<int, List<GrainId>> questions = [];
+        Count = 0;
+        foreach (var (grain, silo) in _waiting)
+        {
+            if (silo == SiloNumber.Unknown)
+                Count++;
+            var asked = silo == SiloNumber.Unknown ? silos : [silo];
+            if (!asked.All(one => !questions.TryGetValue(one, out var list) || list.Count < MaxPerQuestion))
+                continue;
+            foreach (var one in asked)
+                (questions.TryGetValue(one, out var list) ? list : questions[one] = []).Add(grain);
+            _waiting.Remove(grain);
+            _asked.Add(grain);
+        }
+
+        return questions;
+    }
+}
+
+/// <summary>Where grains went that left this silo by a plan: whoever still believes them here is told. Limited; the oldest go.</summary>
+internal sealed class DepartedGrains
+{
+    private const int Capacity = 16_384;
+
+    private readonly Dictionary<GrainId, (SiloAddress Silo, long Epoch)> _places = [];
+    private readonly Queue<GrainId> _order = new();
+
+    internal void Add(GrainId grain, SiloAddress silo, long epoch)
+    {
+        if (!_places.ContainsKey(grain))
+            _order.Enqueue(grain);
+        _places[grain] = (silo, epoch);
+        if (_order.Count > Capacity)
+            _places.Remove(_order.Dequeue());
+    }
+
+    internal bool TryGet(GrainId grain, out (SiloAddress Silo, long Epoch) place) => _places.TryGetValue(grain, out place);
+}
