@@ -83,10 +83,19 @@ public sealed class HostilePeerTests
     /// <summary>Well within the time that a handshake may take, so that the client had not to wait for others' limits.</summary>
     private static async Task ServesNewClient(ProcessCluster cluster)
     {
-        using var client = ProcessCluster.CreateClient("dev", [cluster.Silos[0].Gateway]);
-        await client.StartAsync().WaitAsync(Limits.Step);
-        Assert.Equal(cluster.Silos[0].Port, await client.Services.GetRequiredService<IClusterClient>().GetGrain<IPlaceGrain>(1).Port()
-            .AsTask().WaitAsync(Limits.Step));
+        var silo = cluster.Silos[0];
+        using var client = ProcessCluster.CreateClient("dev", [silo.Gateway]);
+        try
+        {
+            await client.StartAsync().WaitAsync(Limits.Step);
+            var grain = client.Services.GetRequiredService<IClusterClient>().GetGrain<IPlaceGrain>(1);
+            Assert.Equal(silo.Port, await grain.Port().AsTask().WaitAsync(Limits.Step));
+        }
+        catch (Exception exception)
+        {
+            throw new InvalidOperationException("No new client was served. The silo said: " + silo.Output, exception);
+        }
+
         await client.StopAsync();
     }
 

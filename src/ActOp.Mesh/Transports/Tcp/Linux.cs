@@ -67,3 +67,35 @@ internal static unsafe partial class Linux
     [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
     public static partial int Close(int descriptor);
 }
+
+/// <summary>
+/// The last descriptors of the process: one in eight, at most 64, is reserved for uses other than new connections: files, dials, and further
+/// links of accepted peers. The upper half of the reserve is not touched by connections at all: the runtime of .NET needs two to start a
+/// thread, and a pool that cannot start one ends the process.
+/// </summary>
+internal static class Descriptors
+{
+    private static readonly int All = ReadLimit();
+    private static readonly int Reserve = Math.Min(64, All / 8);
+
+    /// <summary>
+    /// Whether the descriptor is of the reserve. The system gives the lowest free number: a high number means that few are left.
+    /// </summary>
+    public static bool TakesReserve(int descriptor) => descriptor >= All - Reserve;
+
+    /// <summary>Whether no further connection may be accepted now. Costs two system calls.</summary>
+    public static bool AreScarce()
+    {
+        var lowest = Linux.EventDescriptor(0, Linux.CloseOnExec);
+        if (lowest < 0)
+            return true;
+        _ = Linux.Close(lowest);
+        return lowest >= All - Reserve / 2;
+    }
+
+    private static unsafe int ReadLimit()
+    {
+        var limits = stackalloc ulong[2];
+        return Linux.GetLimit(Linux.DescriptorLimit, limits) == 0 ? (int)Math.Min(limits[0], int.MaxValue) : int.MaxValue;
+    }
+}

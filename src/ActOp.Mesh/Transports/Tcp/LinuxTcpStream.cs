@@ -11,12 +11,6 @@ namespace ActOp.Mesh.Transports.Tcp;
 /// </summary>
 internal sealed unsafe class LinuxTcpStream : TcpStream
 {
-    /// <summary>
-    /// One in eight descriptors, at most 64, is reserved for uses other than new connections: files, dials, and further links of accepted
-    /// peers.
-    /// </summary>
-    private static readonly int FirstReserved = ReadFirstReserved();
-
     private volatile int _connectError;
 
     public LinuxTcpStream(Socket socket, EndPoint? remote)
@@ -30,8 +24,7 @@ internal sealed unsafe class LinuxTcpStream : TcpStream
     /// <summary>The place in the readiness set that the stream is in.</summary>
     internal int Slot { get; set; } = -1;
 
-    // The system gives the lowest free number: a high number means that few are left.
-    public override bool TakesReserve => Descriptor >= FirstReserved;
+    public override bool TakesReserve => Descriptors.TakesReserve(Descriptor);
 
     public override void BeginConnect(EndPoint endPoint)
     {
@@ -76,11 +69,4 @@ internal sealed unsafe class LinuxTcpStream : TcpStream
         Linux.ConnectionRefused => Refused,
         _ => Failed,
     };
-
-    private static int ReadFirstReserved()
-    {
-        var limits = stackalloc ulong[2];
-        var all = Linux.GetLimit(Linux.DescriptorLimit, limits) == 0 ? (int)Math.Min(limits[0], int.MaxValue) : int.MaxValue;
-        return all - Math.Min(64, all / 8);
-    }
 }

@@ -10,26 +10,39 @@ namespace ActOp.Mesh.Transports.Tcp;
 /// <para>Owns the listening socket, its event arguments and the timer of the pause, all made at the start: what is made when descriptors
 /// have run out may fail itself (a library that is loaded then fails to load). One thread at a time accepts: the constructor's, the
 /// event's, or the timer's. After any failure the timer continues.</para>
+/// Connections are accepted faster than others are closed. So it pauses, too, while descriptors are scarce; it asks for that only after a
+/// connection that took one of the reserve.
 /// </summary>
 internal sealed class TcpAcceptor : Listener
 {
     private static readonly TimeSpan PauseAfterFailure = TimeSpan.FromMilliseconds(100);
 
+    /// <summary>The time of closing a few connections.</summary>
+    private static readonly TimeSpan PauseWhileScarce = TimeSpan.FromMilliseconds(10);
+
     private readonly Socket _socket;
     private readonly Func<Socket, ByteStream> _wrap;
     private readonly Action<ByteStream> _accepted;
     private readonly Action<Exception> _failed;
+    private readonly Func<bool> _areDescriptorsScarce;
     private readonly SocketAsyncEventArgs _next = new();
     private readonly ITimer _retry;
+    private bool _tookReserve;
     private volatile bool _stopped;
 
     public TcpAcceptor(
-        Socket socket, Func<Socket, ByteStream> wrap, Action<ByteStream> accepted, Action<Exception> failed, TimeProvider time)
+        Socket socket,
+        Func<Socket, ByteStream> wrap,
+        Action<ByteStream> accepted,
+        Action<Exception> failed,
+        Func<bool> areDescriptorsScarce,
+        TimeProvider time)
     {
         _socket = socket;
         _wrap = wrap;
         _accepted = accepted;
         _failed = failed;
+        _areDescriptorsScarce = areDescriptorsScarce;
         EndPoint = socket.LocalEndPoint!;
         _retry = time.CreateTimer(_ => AcceptAll(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         _next.Completed += (_, _) =>
@@ -58,6 +71,13 @@ internal sealed class TcpAcceptor : Listener
         {
             try
             {
+                if (_tookReserve && _areDescriptorsScarce())
+                {
+                    _retry.Change(PauseWhileScarce, Timeout.InfiniteTimeSpan);
+                    return;
+                }
+
+                _tookReserve = false;
                 _next.AcceptSocket = null;
                 if (_socket.AcceptAsync(_next))
                 {
@@ -112,6 +132,7 @@ internal sealed class TcpAcceptor : Listener
             return;
         }
 
+        _tookReserve = stream.TakesReserve;
         _accepted(stream);
     }
 

@@ -40,7 +40,8 @@ public sealed class TcpTransport : Transport
             throw;
         }
 
-        return new TcpAcceptor(socket, connection => Wrap(connection, connection.RemoteEndPoint), accepted, failed, _time);
+        return new TcpAcceptor(socket, connection => Wrap(connection, connection.RemoteEndPoint), accepted, failed,
+            Descriptors.AreScarce, _time);
     }
 
     /// <inheritdoc/>
