@@ -33,7 +33,7 @@ public static class TypeManifest
     private const int MaxNameLength = 4096;
 
     private static readonly ConcurrentDictionary<Type, byte> Begun = new();
-    private static readonly ConcurrentDictionary<Assembly, byte> LoadedAssemblies = new();
+    private static readonly HashSet<Assembly> LoadedAssemblies = [];
     private static readonly ConcurrentDictionary<Type, GrainInterface> InterfacesByType = new();
     private static readonly ConcurrentDictionary<Type, GrainClass> ClassesByType = new();
     private static readonly ConcurrentDictionary<ulong, GrainMethod> MethodsById = new();
@@ -66,8 +66,25 @@ public static class TypeManifest
     public static void Load(Assembly assembly)
     {
         ArgumentNullException.ThrowIfNull(assembly);
-        if (!LoadedAssemblies.TryAdd(assembly, 0))
-            return;
+        // Whoever comes second waits until all is registered. Module initializers of generated code load nothing and wait for nobody.
+        lock (LoadedAssemblies)
+        {
+            if (!LoadedAssemblies.Add(assembly))
+                return;
+            try
+            {
+                Register(assembly);
+            }
+            catch
+            {
+                LoadedAssemblies.Remove(assembly);
+                throw;
+            }
+        }
+    }
+
+    private static void Register(Assembly assembly)
+    {
         if (assembly.IsDefined(typeof(GeneratedManifestAttribute)))
             RuntimeHelpers.RunModuleConstructor(assembly.ManifestModule.ModuleHandle);
         foreach (var part in assembly.GetCustomAttributes<ApplicationPartAttribute>())

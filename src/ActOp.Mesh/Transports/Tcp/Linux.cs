@@ -69,9 +69,9 @@ internal static unsafe partial class Linux
 }
 
 /// <summary>
-/// The last descriptors of the process: one in eight, at most 64, is reserved for uses other than new connections: files, dials, and further
-/// links of accepted peers. The upper half of the reserve is not touched by connections at all: the runtime of .NET needs two to start a
-/// thread, and a pool that cannot start one ends the process.
+/// The last descriptors of the process: one in eight, at most 64, is reserved for uses other than new connections: files, dials, and
+/// further links of accepted peers. The upper half of the reserve is not touched by accepted connections at all: the runtime of .NET needs
+/// two descriptors to start a thread, and a pool that cannot start one ends the process.
 /// </summary>
 internal static class Descriptors
 {
