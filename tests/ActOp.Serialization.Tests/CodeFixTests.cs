@@ -52,9 +52,8 @@ public class CodeFixTests
     private static async Task<string> Fixed(string code, DiagnosticAnalyzer analyzer, CodeFixProvider fix, string id, string? key)
     {
         using var workspace = new AdhocWorkspace();
-        var platform = ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator);
         var project = workspace.AddProject("Sample", LanguageNames.CSharp)
-            .WithMetadataReferences(platform.Select(static path => MetadataReference.CreateFromFile(path)))
+            .WithMetadataReferences(PlatformReferences.All)
             .WithCompilationOptions(new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary));
         var document = project.AddDocument("Sample.cs", Usings + code);
         var compilation = await document.Project.GetCompilationAsync();

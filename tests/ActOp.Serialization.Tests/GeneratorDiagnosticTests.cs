@@ -242,11 +242,9 @@ public class GeneratorDiagnosticTests
         const string usings =
             "#nullable enable\nusing System.Collections.Generic; using System.Threading; using System.Threading.Tasks; using Orleans; "
                 + "using Orleans.Runtime;\n";
-        var platform = ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator).Where(
-            path => !Path.GetFileName(path).StartsWith("ActOp.Serialization.Tests", StringComparison.Ordinal));
         var parse = new CSharpParseOptions(LanguageVersion.CSharp13);
         return CSharpCompilation.Create(name, [CSharpSyntaxTree.ParseText(usings + code, parse)],
-            [.. platform.Select(path => MetadataReference.CreateFromFile(path)), .. references], new CSharpCompilationOptions(
+            [.. PlatformReferences.All, .. references], new CSharpCompilationOptions(
                 OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable));
     }
 }

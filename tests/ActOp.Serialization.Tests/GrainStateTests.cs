@@ -17,13 +17,6 @@ public class GrainStateTests
             + "using Orleans.Concurrency; using Orleans.Placement; using Orleans.Runtime; using ActOp.Placement;\npublic interface IG : "
             + "IGrainWithGuidKey; public class Service { public int Seen; } public class Settings { public int Limit { get; set; } }\n";
 
-    private static readonly MetadataReference[] Platform =
-    [
-        .. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
-            .Where(path => !Path.GetFileName(path).StartsWith("ActOp.Serialization.Tests", StringComparison.Ordinal))
-            .Select(path => MetadataReference.CreateFromFile(path)),
-    ];
-
     [Theory]
     [InlineData("public class G : Grain, IG { private int {|_count|}; }")]
     [InlineData("public class G : Grain, IG { public int {|Count|} { get; set; } }")]
@@ -151,7 +144,7 @@ public class GrainStateTests
         return CSharpCompilation.Create(name,
             [CSharpSyntaxTree.ParseText((name == "Library" ? Usings[..Usings.IndexOf("public", StringComparison.Ordinal)] : Usings) + code,
                 new CSharpParseOptions(LanguageVersion.CSharp13))],
-            [.. Platform, .. references], new CSharpCompilationOptions(
+            [.. PlatformReferences.All, .. references], new CSharpCompilationOptions(
                 OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable));
     }
 

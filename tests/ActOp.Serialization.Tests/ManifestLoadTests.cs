@@ -57,10 +57,9 @@ public sealed class ManifestLoadTests
                 internal static void Run() => ((System.Action)System.AppDomain.CurrentDomain.GetData("{{Key}}"))();
             }
             """;
-        var platform = ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator);
         // By its name it is no assembly of the application, so its references are not looked at.
         var compilation = CSharpCompilation.Create("System.Initialized", [CSharpSyntaxTree.ParseText(source)],
-            platform.Select(static file => MetadataReference.CreateFromFile(file)), new(OutputKind.DynamicallyLinkedLibrary));
+            PlatformReferences.All, new(OutputKind.DynamicallyLinkedLibrary));
         using var image = new MemoryStream();
         Assert.Empty(compilation.Emit(image).Diagnostics.Where(static one => one.Severity == DiagnosticSeverity.Error));
         return Assembly.Load(image.ToArray());

@@ -10,7 +10,7 @@ public static class Load
     {
         var random = new Random(seed);
         var rounds = 0;
-        // Without a pace, the callers take the processors from the silos that start, and the upgrade takes ten times as long.
+        // Without a pace, the callers take the processors from the silos that start.
         using var pace = new PeriodicTimer(TimeSpan.FromMilliseconds(5));
         for (; !ended.IsCancellationRequested; rounds++)
         {

@@ -243,7 +243,7 @@ internal sealed class Node : IDisposable
         return new Upkeep(Activations, _setup.Workers, workload, memory, Router.Overload);
     }
 
-    /// <summary>Where this node dials a silo of the view: clients its gateway, silos its address. Anybody may name another silo.</summary>
+    /// <summary>Where this node dials a silo: clients its gateway, silos its address. Null if the view does not list it.</summary>
     private EndPoint? EndPointOf(SiloAddress silo) =>
         ClusterView.View.Find(silo) is { } member ? IsSilo ? silo.Endpoint : member.Gateway : null;
 
@@ -273,9 +273,9 @@ internal sealed class Node : IDisposable
         Sweep.Activations = Activations;
         // The part that reads frames sends replies over the same links.
         var rights = new FrameRights(Local, Calls, Peers, Refusals, _setup.ClientRights);
-        Peers.Reader = new FrameReader(Local, Calls, _setup.Decoding, rights,
-            new RequestReader(Local, Calls, Activations, Router, rights, Refusals),
-            new ReplyReader(Local, Calls, Locations, Peers, Sweep, rights, Refusals), cancellations, Refusals);
+        var requests = new RequestReader(Local, Calls, Activations, Router, rights, Refusals);
+        var replies = new ReplyReader(Local, Calls, Locations, Peers, Sweep, rights, Refusals);
+        Peers.Reader = new FrameReader(Local, Calls, _setup.Decoding, rights, requests, replies, cancellations, Refusals);
         // A silo that has joined speaks before the news of its join has arrived.
         rights.NewcomerSeen += () => Cluster?.RefreshTable();
         // A long turn delays frames that another thread can write.

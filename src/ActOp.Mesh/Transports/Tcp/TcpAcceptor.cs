@@ -10,8 +10,8 @@ namespace ActOp.Mesh.Transports.Tcp;
 /// <para>Owns the listening socket, its event arguments and the timer of the pause, all made at the start: what is made when descriptors
 /// have run out may fail itself (a library that is loaded then fails to load). One thread at a time accepts: the constructor's, the
 /// event's, or the timer's. After any failure the timer continues.</para>
-/// Connections are accepted faster than others are closed. So it pauses, too, while descriptors are scarce; it asks for that only after a
-/// connection that took one of the reserve.
+/// <para>Connections are accepted faster than evicted ones are closed. So after a connection that took a descriptor of the reserve, it
+/// waits while descriptors are scarce.</para>
 /// </summary>
 internal sealed class TcpAcceptor : Listener
 {
