@@ -1,10 +1,12 @@
 using System.Reflection;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans.Serialization;
 
 namespace ActOp.Serialization.Tests;
 
-/// <summary>Hosts of one process that start at the same time register the same assemblies.</summary>
+/// <summary>Who registers the assemblies of the application, and who waits for it.</summary>
 public sealed class ManifestLoadTests
 {
     /// <summary>Reached only if a thread hangs.</summary>
@@ -17,7 +19,7 @@ public sealed class ManifestLoadTests
     [Fact]
     public void Who_loads_an_assembly_that_another_thread_is_registering_waits_for_it()
     {
-        var assembly = WithInitializer();
+        var assembly = WithInitializer("System.Slow", Initialize);
         var wasRegistered = false;
         var first = new Thread(() => TypeManifest.Load(assembly));
         var second = new Thread(() =>
@@ -36,6 +38,15 @@ public sealed class ManifestLoadTests
         Assert.True(wasRegistered);
     }
 
+    [Fact]
+    public void A_serializer_without_a_host_registers_the_assemblies_of_the_application()
+    {
+        var isRegistered = false;
+        WithInitializer("System.Quick", () => isRegistered = true);
+        new ServiceCollection().AddSerializer();
+        Assert.True(isRegistered);
+    }
+
     /// <summary>Stands for generated code that registers types.</summary>
     private static void Initialize()
     {
@@ -44,21 +55,21 @@ public sealed class ManifestLoadTests
         s_isRegistered = true;
     }
 
-    /// <summary>An assembly with a mark of generated code, whose module initializer calls <see cref="Initialize"/>.</summary>
-    private static Assembly WithInitializer()
+    /// <summary>Loads an assembly with a mark of generated code.</summary>
+    /// <param name="name">Begins like that of an assembly of .NET, so that its references are not looked at.</param>
+    /// <param name="initialize">What its module initializer does.</param>
+    private static Assembly WithInitializer(string name, Action initialize)
     {
-        const string Key = nameof(ManifestLoadTests);
-        AppDomain.CurrentDomain.SetData(Key, (Action)Initialize);
+        AppDomain.CurrentDomain.SetData(name, initialize);
         var source = $$"""
             [assembly: {{typeof(GeneratedManifestAttribute).FullName}}(typeof(Code))]
             internal static class Code
             {
                 [System.Runtime.CompilerServices.ModuleInitializer]
-                internal static void Run() => ((System.Action)System.AppDomain.CurrentDomain.GetData("{{Key}}"))();
+                internal static void Run() => ((System.Action)System.AppDomain.CurrentDomain.GetData("{{name}}"))();
             }
             """;
-        // By its name it is no assembly of the application, so its references are not looked at.
-        var compilation = CSharpCompilation.Create("System.Initialized", [CSharpSyntaxTree.ParseText(source)],
+        var compilation = CSharpCompilation.Create(name, [CSharpSyntaxTree.ParseText(source)],
             PlatformReferences.All, new(OutputKind.DynamicallyLinkedLibrary));
         using var image = new MemoryStream();
         Assert.Empty(compilation.Emit(image).Diagnostics.Where(static one => one.Severity == DiagnosticSeverity.Error));

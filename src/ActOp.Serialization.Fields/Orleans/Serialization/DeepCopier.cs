@@ -1,3 +1,4 @@
+using ActOp.Serialization.Fields.Bridging;
 using ActOp.Wire;
 using Orleans.Serialization.Cloning;
 using Orleans.Serialization.Serializers;
@@ -7,12 +8,10 @@ namespace Orleans.Serialization;
 /// <summary>Makes deep copies; used from any thread.</summary>
 public sealed class DeepCopier
 {
-    private readonly CodecProvider? _provider;
+    private readonly CodecProvider _provider;
 
-    /// <summary>Creates a copier with the generated codecs of the process.</summary>
-    public DeepCopier()
-    {
-    }
+    /// <summary>Creates a copier with the generated codecs of the process, and those of applications that need no services.</summary>
+    public DeepCopier() => _provider = Bridge.OfNobody;
 
     /// <summary>Creates a copier with the codecs of a provider; <paramref name="contextPool"/> is not needed.</summary>
     public DeepCopier(CodecProvider codecProvider, CopyContextPool contextPool) => _provider = codecProvider;

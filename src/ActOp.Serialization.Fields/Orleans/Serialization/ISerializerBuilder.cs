@@ -73,10 +73,12 @@ public static class ServiceCollectionExtensions
     /// Adds <see cref="Serializer"/>, <see cref="DeepCopier"/>, their typed forms and the codecs of the application; grain references are
     /// bound to the silo or client of the services, if any.
     /// </summary>
+    /// <exception cref="InvalidOperationException">An application part cannot be loaded.</exception>
     public static IServiceCollection AddSerializer(this IServiceCollection services, Action<ISerializerBuilder>? configure = null)
     {
         if (services.All(static s => s.ServiceType != typeof(CodecProvider)))
         {
+            TypeManifest.LoadApplication();
             AddTypes(services);
             AddProviders(services);
             AddFacades(services);

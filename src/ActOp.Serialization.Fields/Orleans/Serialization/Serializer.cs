@@ -39,7 +39,7 @@ public sealed class Serializer
     internal Serializer(CallRuntime? runtime) => _runtime = runtime;
 
     /// <summary>Found at the first use: a service that takes a serializer may be created before the silo or client is.</summary>
-    private CallRuntime? Runtime => _runtime ?? _sessionPool?.CodecProvider.Runtime;
+    private CallRuntime? Runtime => _runtime ?? SessionPool.CodecProvider.Runtime;
 
     /// <summary>Sessions for writers and readers.</summary>
     public SerializerSessionPool SessionPool => _sessionPool ?? Bridge.OfNobody.Sessions;
@@ -216,9 +216,9 @@ public sealed class Serializer
     }
 
     internal T ReadMessage<T>(ReadOnlySpan<byte> source, out int length) =>
-        MarkedMessage.Read<T>(source, Runtime, _sessionPool?.CodecProvider, out length);
+        MarkedMessage.Read<T>(source, Runtime, SessionPool.CodecProvider, out length);
 
-    internal WireScratch Write<T>(T value) => MarkedMessage.Write(value, Runtime, _sessionPool?.CodecProvider);
+    internal WireScratch Write<T>(T value) => MarkedMessage.Write(value, Runtime, SessionPool.CodecProvider);
 
     private T Read<T>(ReadOnlySpan<byte> source)
     {

@@ -92,7 +92,7 @@ public sealed class CopyContext : IDisposable
     private readonly Action<CopyContext> _onDisposed;
 
     public CopyContext(CodecProvider codecProvider, Action<CopyContext> onDisposed)
-        : this(codecProvider, onDisposed, new ActOp.Wire.CopyContext())
+        : this(codecProvider, onDisposed, new ActOp.Wire.CopyContext { Codecs = codecProvider })
     {
     }
 
