@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Net;
+using ActOp.Runtime.Directory;
 using ActOp.Runtime.Placement;
 using ActOp.TestClusters;
 using Orleans.Placement;
@@ -139,6 +140,25 @@ public class ApplicationPlacementTests(ApplicationPlacementTests.OddSilos cluste
         Assert.True((await silos.AskAll([plain]))[0].IsNew);
         // No silo has this version.
         await Assert.ThrowsAsync<OrleansException>(() => silos.AskAll([versioned]));
+    }
+
+    /// <summary>Else each call would ask the directory as long as the silo that is cached lives, and calls would overtake each other.</summary>
+    /// <param name="owner">The silo whose directory has the grain: the caller's, or the other.</param>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public async Task The_place_of_a_new_grain_replaces_what_is_cached_of_it(int owner)
+    {
+        await using var silos = await SilosInVirtualTime.Deploy();
+        var (node, other) = (silos.NodeOf(0), silos.NodeOf(1));
+        var grain = Enumerable.Range(0, int.MaxValue).Select(key => silos.Grains.GetGrain<IEchoGrain>("ended " + key).GetGrainId())
+            .First(grain => silos.NodeOf(owner).Address.Equals(node.DirectoryService.Map.OwnerOf(grain)));
+        node.Locations.Put(grain, new Location(node.Address, ActivationId.NewId(), 99));
+        if (!node.Placement.TryLocate(grain, default, Hint(other.Address), null, out var silo, out _))
+            silo = (await silos.AskAll([node.Placement.LocateAsync(grain, default, Hint(other.Address))]))[0].Silo;
+        Assert.Equal(other.Address, silo);
+        Assert.True(node.Locations.TryGet(grain, out var cached));
+        Assert.Equal(other.Address, cached.Silo);
     }
 
     private static string Key(string keys, Gate gate) => string.Format(System.Globalization.CultureInfo.InvariantCulture, keys, gate.Name);

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using ActOp.Calls;
 
 namespace ActOp.Wire;
 
@@ -14,11 +15,12 @@ public sealed class CopyContext
     /// <summary>The codecs of the services that ask for the copy, for copiers of an application; null for those of the process.</summary>
     internal object? Codecs { get; set; }
 
-    /// <summary>This thread's context, reset.</summary>
-    internal static CopyContext Rent()
+    /// <summary>This thread's context, reset, for copies with the codecs of a silo or client.</summary>
+    internal static CopyContext Rent(CallRuntime? runtime)
     {
         var context = t_context ??= new CopyContext();
         context.Reset();
+        context.Codecs = runtime?.CodecProvider;
         return context;
     }
 

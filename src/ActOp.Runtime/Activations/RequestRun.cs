@@ -162,7 +162,7 @@ internal static class RequestRun
     {
         try
         {
-            call.CopyResult(CopyContext.Rent());
+            call.CopyResult(CopyContext.Rent(call.Runtime));
         }
         catch (Exception exception)
         {

@@ -458,7 +458,7 @@ internal sealed class Deliveries(EdgeCounters edges, FrameWriter writer)
             return true;
         try
         {
-            var copies = CopyContext.Rent();
+            var copies = CopyContext.Rent(call.Runtime);
             call.CopyArguments(copies);
             if (call.Context is { Values: { } values } context
                 && ContextCodec.Copy(values, copies) is var copied

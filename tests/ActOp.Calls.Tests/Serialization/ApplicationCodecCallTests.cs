@@ -1,6 +1,7 @@
 using System.Buffers;
 using Orleans.Serialization;
 using Orleans.Serialization.Buffers;
+using Orleans.Serialization.Cloning;
 using Orleans.Serialization.Codecs;
 using Orleans.Serialization.WireProtocol;
 
@@ -32,7 +33,58 @@ public class ApplicationCodecCallTests
         Assert.Equal(1, (await read.Warm(new CodedTemperature(0))).Degrees);
     }
 
+    [Fact]
+    public async Task Arguments_and_results_within_a_silo_are_copied_by_the_copiers_of_that_silo()
+    {
+        await using var older = await DeployWith<StampCopier>();
+        await using var newer = await DeployWith<OtherStampCopier>();
+        Assert.Equal("text, copied, copied", await Pass(older));
+        Assert.Equal("text, other, other", await Pass(newer));
+
+        static async Task<string> Pass(InProcessTestCluster cluster)
+        {
+            var grains = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>();
+            return (await grains.GetGrain<IStampGrain>(1).Pass(new Stamp { Text = "text" })).Text;
+        }
+
+        static async Task<InProcessTestCluster> DeployWith<TCopier>()
+        {
+            var builder = new InProcessTestClusterBuilder(1);
+            builder.Options.InitializeClientOnDeploy = false;
+            builder.ConfigureSilo(static (_, silo) => silo.Services.AddSerializer(
+                static codecs => codecs.Configure(static options => options.Copiers.Add(typeof(TCopier)))));
+            var cluster = builder.Build();
+            await cluster.DeployAsync();
+            return cluster;
+        }
+    }
+
     private static void Json(ISerializerBuilder builder) => builder.AddJsonSerializer(static type => type == typeof(PlainOrder));
+
+    public interface IStampGrain : IGrainWithIntegerKey
+    {
+        Task<Stamp> Pass(Stamp stamp);
+    }
+
+    public sealed class StampGrain : Grain, IStampGrain
+    {
+        public Task<Stamp> Pass(Stamp stamp) => Task.FromResult(stamp);
+    }
+
+    public sealed class Stamp
+    {
+        public string Text { get; set; } = "";
+    }
+
+    public sealed class StampCopier : IDeepCopier<Stamp>
+    {
+        public Stamp DeepCopy(Stamp input, CopyContext context) => new() { Text = input.Text + ", copied" };
+    }
+
+    public sealed class OtherStampCopier : IDeepCopier<Stamp>
+    {
+        public Stamp DeepCopy(Stamp input, CopyContext context) => new() { Text = input.Text + ", other" };
+    }
 
     public interface ICodedGrain : IGrainWithIntegerKey
     {
