@@ -59,6 +59,7 @@ internal sealed class Run : IWorldWatcher
     private readonly Rounds _rounds;
     private readonly Callers _callers;
     private readonly KeeperLoad? _keepers;
+    private readonly DraftLoad? _drafts;
     private readonly WaiterLoad? _waiters;
     private readonly BulkLoad? _bulk;
     private readonly Scripted? _scripted;
@@ -96,6 +97,7 @@ internal sealed class Run : IWorldWatcher
             Theme.Files => new KeeperLoad(_world, _ledger, new FileStore(_world.Pump, _world.Dice.Fork("store"))),
             _ => null,
         };
+        _drafts = theme == Theme.Files ? new DraftLoad(_world, _ledger) : null;
         _feeds = theme == Theme.Items ? new FeedLoad(_world, _ledger) : null;
         _waiters = theme == Theme.Tokens ? new WaiterLoad(_world, _ledger, _faults) : null;
         _bulk = theme == Theme.Bulk ? new BulkLoad(_world, _ledger) : null;
@@ -246,6 +248,8 @@ internal sealed class Run : IWorldWatcher
                 Pump.After(0, machine, EventKind.Load, "begin", () => _callers.Begin(machine));
                 if (_keepers is not null)
                     Pump.After(0, machine, EventKind.Load, "begin keepers", () => _keepers.Begin(machine));
+                if (_drafts is not null)
+                    Pump.After(0, machine, EventKind.Load, "begin drafts", () => _drafts.Begin(machine));
                 if (_waiters is not null)
                     Pump.After(0, machine, EventKind.Load, "begin waiters", () => _waiters.Begin(machine));
                 if (_bulk is not null)
@@ -305,6 +309,7 @@ internal sealed class Run : IWorldWatcher
     {
         _callers.End();
         _keepers?.End();
+        _drafts?.End();
         _waiters?.End();
         _bulk?.End();
         _feeds?.End();

@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using ActOp.Placement;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
 using Microsoft.Extensions.DependencyInjection;
@@ -11,6 +12,9 @@ public interface IFeed : IGrainWithIntegerKey
     /// <summary>The items of the enumeration with this id: 0, 1, 2 and so on.</summary>
     IAsyncEnumerable<long> Items(long id, CancellationToken cancellationToken);
 
+    /// <summary>Takes a while, in which only enumerations go on.</summary>
+    Task Work(int milliseconds);
+
     /// <summary>Ends the activation.</summary>
     [AlwaysInterleave]
     Task Leave();
@@ -21,6 +25,8 @@ public interface IFeed : IGrainWithIntegerKey
 }
 
 /// <inheritdoc cref="IFeed"/>
+/// <remarks>The runtime may move it, as long as nobody enumerates it.</remarks>
+[Movable]
 internal sealed class Feed(FeedLoad load, Machine machine) : Grain, IFeed
 {
     internal const string Failure = "The feed has failed.";
@@ -45,6 +51,14 @@ internal sealed class Feed(FeedLoad load, Machine machine) : Grain, IFeed
         {
             load.Closed(sequence);
         }
+    }
+
+    public async Task Work(int milliseconds) => await Task.Delay(TimeSpan.FromMilliseconds(milliseconds), machine.AppClock);
+
+    public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken)
+    {
+        load.Ends(reason);
+        return Task.CompletedTask;
     }
 
     public Task Leave()
@@ -78,6 +92,9 @@ internal enum Consuming
 
     /// <summary>Pauses between the items, at times for longer than the grain waits.</summary>
     Slowly,
+
+    /// <summary>Takes a moment for each item, so that the enumeration is open for long and the grain mostly idle.</summary>
+    Steadily,
 }
 
 /// <summary>One enumeration, from the one who sees both ends.</summary>
@@ -104,6 +121,9 @@ internal sealed class Sequence(long id, long feed, Machine consumer, long since)
     internal int Until { get; init; }
 
     internal bool HasPauses { get; init; }
+
+    /// <summary>The producer takes a moment for each item, so that its consumer waits most of the time.</summary>
+    internal bool IsSlow { get; init; }
 
     /// <summary>The producer takes no notice of its token.</summary>
     internal bool IsDeaf { get; init; }
@@ -139,6 +159,12 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
     private const int CallersPerMachine = 3;
     private const int Feeds = 6;
 
+    /// <summary>What a slow producer, or a steady consumer, takes for an item.</summary>
+    private const long ItemTime = 20 * Pump.Millisecond;
+
+    /// <summary>A steady consumer of the items of one batch asks again within the shortest collection age.</summary>
+    private const int SteadyBatch = 10;
+
     /// <summary>The most items of one answer.</summary>
     private const int MostTogether = Runtime.Calls.Enumerations.MaxBatch;
 
@@ -153,6 +179,9 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
 
     /// <summary>From the end of a consumer to that of its enumerator: queues, slow stages, and the step that the producer is in.</summary>
     private static long LongestWay => 3 * Pump.Second;
+
+    /// <summary>What middleware has done to a connection is felt for this long: dials, and calls that wait for their answers.</summary>
+    private long Aftermath => (15 * Pump.Second) + world.Settings.ResponseTimeout.Ticks;
 
     internal void Configure(Machine machine, IServiceCollection services)
     {
@@ -169,8 +198,12 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
     internal void Begin(Machine machine)
     {
         for (var caller = 0; caller < CallersPerMachine; caller++)
-            _ = LoopAsync(machine);
+            _ = LoopAsync(machine, Draw);
+        _ = LoopAsync(machine, DrawLong);
     }
+
+    /// <summary>An activation of a feed ends.</summary>
+    internal void Ends(DeactivationReason reason) => ledger.Count("feed ended: " + reason.ReasonCode);
 
     /// <summary>The producer of an enumeration runs.</summary>
     internal Sequence Opened(long id, Machine machine, IGrainContext grain)
@@ -205,7 +238,8 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
     internal void Disturbed(long feed) => _disturbed[feed] = world.Pump.Now;
 
     /// <summary>How long the producer takes for the next item.</summary>
-    internal TimeSpan Pause(Sequence sequence) => !sequence.HasPauses || _isOver || !_dice.Chance(0.1) ? TimeSpan.Zero
+    internal TimeSpan Pause(Sequence sequence) => sequence.IsSlow && !_isOver ? TimeSpan.FromTicks(1 + _dice.Exponential(ItemTime))
+        : !sequence.HasPauses || _isOver || !_dice.Chance(0.1) ? TimeSpan.Zero
         : TimeSpan.FromTicks(_dice.Exponential(_dice.Chance(0.05) ? 2 * Pump.Second : 5 * Pump.Millisecond));
 
     /// <summary>Nobody enumerates any more.</summary>
@@ -233,7 +267,7 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
         }
     }
 
-    private async Task LoopAsync(Machine machine)
+    private async Task LoopAsync(Machine machine, Func<Machine, long, Sequence> draw)
     {
         while (!_isOver && machine is { State: MachineState.Up, IsDead: false })
         {
@@ -244,7 +278,7 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
             if (_dice.Chance(0.05))
                 await DisturbAsync(machine.Grains.GetGrain<IFeed>(feed));
             else
-                await EnumerateAsync(machine, feed);
+                await EnumerateAsync(machine, feed, draw(machine, feed));
         }
     }
 
@@ -252,7 +286,12 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
     {
         try
         {
-            await (_dice.Chance(0.5) ? feed.Leave() : feed.Move());
+            await (_dice.Below(3) switch
+            {
+                0 => feed.Leave(),
+                1 => feed.Move(),
+                _ => feed.Work(_dice.Below(500)),
+            });
         }
         catch (Exception exception)
         {
@@ -276,9 +315,25 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
         };
     }
 
-    private async Task EnumerateAsync(Machine machine, long feed)
+    /// <summary>Open for seconds: either the consumer or the producer takes its time.</summary>
+    private Sequence DrawLong(Machine machine, long feed)
     {
-        var sequence = Draw(machine, feed);
+        var count = _dice.Pick<int>([100, 300, 1000]);
+        var isSlow = _dice.Chance(0.5);
+        return new Sequence(ledger.NextId(), feed, machine, world.Pump.Now)
+        {
+            Count = count,
+            Batch = isSlow ? _dice.Pick<int>([1, 10, 100]) : _dice.Pick<int>([1, 3, SteadyBatch]),
+            FailsAt = _dice.Chance(0.15) ? _dice.Below(count) : -1,
+            Consuming = !isSlow ? Consuming.Steadily : _dice.Pick<Consuming>([Consuming.All, Consuming.Stops, Consuming.Cancels]),
+            Until = _dice.Below(count + 1),
+            IsSlow = isSlow,
+            IsDeaf = _dice.Chance(0.2),
+        };
+    }
+
+    private async Task EnumerateAsync(Machine machine, long feed, Sequence sequence)
+    {
         _sequences.Add(sequence.Id, sequence);
         _running.Add(sequence);
         RequestContext.Set(Numbers.Ticket, sequence.Id);
@@ -297,6 +352,7 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
         world.Pump.Note(machine, EventKind.Load, "enumerated " + sequence.Id + " " + (failure?.GetType().Name ?? "ok"));
         ledger.Count("feed " + (failure?.GetType().Name ?? "ok"));
         ledger.Count("feed items", sequence.Received);
+        ledger.Excuses.See(Excuse.Calls);
         if (machine.IsDead)
             return;
         CheckEnd(sequence, failure);
@@ -330,6 +386,8 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
 
             if (sequence.Consuming == Consuming.Slowly && _dice.Chance(0.02))
                 await RestAsync(sequence);
+            if (sequence.Consuming == Consuming.Steadily)
+                await Task.Delay(TimeSpan.FromTicks(1 + Math.Min(_dice.Exponential(ItemTime), 5 * ItemTime)), sequence.Consumer.AppClock);
             if (sequence.Received <= sequence.Until)
                 continue;
             if (sequence.Consuming == Consuming.Stops)
@@ -390,8 +448,22 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
         var isDisturbed = _disturbed.GetValueOrDefault(sequence.Feed, long.MinValue) >= sequence.Since - LongestWay;
         if (!isTyped)
             ledger.Accuse("untyped", sequence + " has ended with " + failure);
-        else if (world.IsCalm && !(failure is EnumerationAbortedException && (isDisturbed || sequence.HasRested)))
+        else if (failure is EnumerationAbortedException && (isDisturbed || sequence.HasRested))
+            ledger.Count("feed aborted as it must be");
+        else if (world.IsCalm)
             ledger.Accuse("calm", sequence + " has failed though nothing is wrong: " + failure);
+        else if (_steps.TroubledAt < sequence.Since - Aftermath)
+            CheckCause(sequence, failure);
+    }
+
+    /// <summary>The calls of an enumeration fail for the same causes as others, and so does what their grain keeps for it.</summary>
+    private void CheckCause(Sequence sequence, Exception failure)
+    {
+        var ticket = new Ticket(sequence.Id, sequence.Feed, nameof(IFeed.Items), sequence.Consumer, sequence.Since);
+        if (ledger.Causes.Of(ticket, failure) is { } excuse)
+            ledger.Excuses.Say(excuse);
+        else
+            ledger.Accuse("causeless", sequence + " has failed, and nothing was wrong then or shortly before: " + failure);
     }
 
     /// <summary>Nothing is wrong, and the consumer has ended a while ago.</summary>

@@ -27,6 +27,7 @@ internal sealed class ReminderChecks(World.World world, Ledger ledger, Faults fa
 
     private readonly Dictionary<ReminderVersion, Ticks> _ticks = [];
     private readonly Dictionary<(GrainId, string), (long Since, int Count)> _running = [];
+    private readonly Dictionary<GrainId, Occupation> _occupied = [];
     private long _disturbedAt;
     private long _watchedAt;
     private long _viewChangedAt = long.MinValue / 2;
@@ -86,6 +87,8 @@ internal sealed class ReminderChecks(World.World world, Ledger ledger, Faults fa
         else
             version.EndAcknowledgedAt ??= world.Pump.Now;
     }
+
+    internal IDisposable Occupy(GrainId grain, Machine machine) => _occupied[grain] = new Occupation(world, machine);
 
     internal void TickBegins(GrainId grain, string name, TickStatus status, Machine machine)
     {
@@ -184,17 +187,31 @@ internal sealed class ReminderChecks(World.World world, Ledger ledger, Faults fa
     private bool IsSilent(ReminderVersion version)
     {
         var (entry, now) = (version.Entry, world.Pump.Now);
-        if (_running.GetValueOrDefault((entry.GrainId, entry.ReminderName)).Count > 0)
+        var call = _occupied.GetValueOrDefault(entry.GrainId);
+        if (_running.GetValueOrDefault((entry.GrainId, entry.ReminderName)).Count > 0 || call is { GoesOn: true })
             return false;
         var start = now + (entry.StartAt - world.Silos.First().Clock.GetUtcNow().UtcDateTime).Ticks;
         var known = version.AcknowledgedAt ?? version.Since + Lag.Ticks;
         var recovery = table.HasFailed ? Recovery + Lag.Ticks : !world.IsCalm ? Recovery : table.WasSlow ? Recovery / 2 : Pump.Second * 10;
         var expected = Math.Max(Math.Max(known, start), _disturbedAt + recovery);
+        expected = Math.Max(expected, call?.EndedAt ?? 0);
         return now - Math.Max(expected, LastOf(version)) > entry.Period.Ticks + Grace;
     }
 
     private static string Tell(ReminderVersion version) => "The reminder " + version.Entry.ReminderName + " of " + version.Entry.GrainId
         + " (version " + version.Entry.ETag + ", period " + version.Entry.Period + ", written " + new TimeSpan(version.Since) + ")";
+
+    /// <summary>A call of a grain that waits for the table, or a tick that takes long: ticks wait behind it, or are left out.</summary>
+    private sealed class Occupation(World.World world, Machine machine) : IDisposable
+    {
+        private bool _hasEnded;
+
+        internal bool GoesOn => !_hasEnded && !machine.IsDead;
+
+        internal long EndedAt { get; private set; }
+
+        public void Dispose() => (_hasEnded, EndedAt) = (true, world.Pump.Now);
+    }
 
     /// <summary>The ticks of one version.</summary>
     private sealed class Ticks

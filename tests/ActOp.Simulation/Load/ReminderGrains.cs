@@ -32,6 +32,7 @@ internal abstract class AlarmGrain(ReminderLoad load, Machine machine) : Grain, 
 {
     public async Task Set(string name, int dueMilliseconds, int periodMilliseconds)
     {
+        using var call = Occupy();
         var reminder = await this.RegisterOrUpdateReminder(
             name, TimeSpan.FromMilliseconds(dueMilliseconds), TimeSpan.FromMilliseconds(periodMilliseconds));
         load.IsSet(GrainContext.GrainId, reminder);
@@ -39,12 +40,14 @@ internal abstract class AlarmGrain(ReminderLoad load, Machine machine) : Grain, 
 
     public async Task Unset(string name)
     {
+        using var call = Occupy();
         if (await this.GetReminder(name) is { } reminder)
             await EndAsync(reminder);
     }
 
     public async Task UnsetAll()
     {
+        using var call = Occupy();
         foreach (var reminder in await this.GetReminders())
             await EndAsync(reminder);
     }
@@ -69,8 +72,14 @@ internal abstract class AlarmGrain(ReminderLoad load, Machine machine) : Grain, 
     {
     }
 
-    public Task ReceiveReminder(string reminderName, TickStatus status) =>
-        load.TickAsync(GrainContext.GrainId, machine, reminderName, status);
+    public async Task ReceiveReminder(string reminderName, TickStatus status)
+    {
+        using var call = Occupy();
+        await load.TickAsync(GrainContext.GrainId, machine, reminderName, status);
+    }
+
+    /// <summary>Ticks wait until the call has ended, unless they could run beside it. A tick may hold up that of another reminder.</summary>
+    private IDisposable? Occupy() => this is PlainAlarm ? load.Occupy(GrainContext.GrainId, machine) : null;
 
     private async Task EndAsync(IGrainReminder reminder)
     {

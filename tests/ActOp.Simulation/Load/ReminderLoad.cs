@@ -18,7 +18,6 @@ internal sealed class ReminderLoad : IThemeLoad
     /// <summary>A tick has failed, and the table could not be read.</summary>
     private static readonly int[] ExpectedErrors = [1100, 1102];
 
-    private const int Alarms = 6;
     private static readonly string[] Names = ["a", "b"];
 
     private readonly World.World _world;
@@ -28,6 +27,11 @@ internal sealed class ReminderLoad : IThemeLoad
     private readonly TimeSpan _refresh;
     private readonly TimeSpan _window;
     private readonly ReminderChecks _checks;
+    private readonly RequestTrouble _trouble;
+    private readonly int _alarms;
+
+    /// <summary>Between the calls of a machine, on average: in some runs reminders live long, in others they are replaced soon.</summary>
+    private readonly long _pause;
     private readonly HashSet<(long, string)> _busy = [];
     private readonly HashSet<long> _ending = [];
     private long _phaseSince;
@@ -43,6 +47,11 @@ internal sealed class ReminderLoad : IThemeLoad
         _refresh = TimeSpan.FromSeconds(_dice.Pick<int>([10, 15, 25]));
         _window = TimeSpan.FromSeconds(_dice.Pick<int>([26, 60]));
         _checks = new ReminderChecks(world, ledger, faults, Table, _refresh);
+        (_alarms, _pause) = world.Dice.Fork("alarms").Pick<(int, long)>(
+            [(6, 400 * Pump.Millisecond), (40, 400 * Pump.Millisecond), (40, 2 * Pump.Second)]);
+        _trouble = new RequestTrouble(world, faults, nameof(IReminderTarget));
+        if (_trouble.HasAny)
+            world.Network.Tap = _trouble;
     }
 
     /// <summary>From the end of the faults to that of the run.</summary>
@@ -82,6 +91,7 @@ internal sealed class ReminderLoad : IThemeLoad
 
     public void BeginFaults()
     {
+        _trouble.IsOn = true;
         Table.BeginFaults(_dice, _world.IsCalm);
         if (Table.IsTroubled)
             Table.Conflicts = _dice.Pick<double>([0, 0.02, 0.1]);
@@ -89,6 +99,7 @@ internal sealed class ReminderLoad : IThemeLoad
 
     public void EndFaults()
     {
+        _trouble.IsOn = false;
         Table.EndFaults();
         Table.Conflicts = 0;
         _hasTroubleEnded = true;
@@ -143,6 +154,9 @@ internal sealed class ReminderLoad : IThemeLoad
         }
     }
 
+    /// <summary>A call of a grain waits, until this is disposed.</summary>
+    internal IDisposable Occupy(GrainId grain, Machine machine) => _checks.Occupy(grain, machine);
+
     /// <summary>A grain was told that its reminder is registered.</summary>
     internal void IsSet(GrainId grain, IGrainReminder reminder) => _checks.IsSet(grain, (ReminderHandle)reminder);
 
@@ -180,10 +194,10 @@ internal sealed class ReminderLoad : IThemeLoad
     {
         while (!_isOver && machine is { State: MachineState.Up, IsDead: false })
         {
-            await Task.Delay(TimeSpan.FromTicks(Math.Max(1, _dice.Exponential(400 * Pump.Millisecond))), machine.AppClock);
+            await Task.Delay(TimeSpan.FromTicks(Math.Max(1, _dice.Exponential(_pause))), machine.AppClock);
             if (_isOver || machine is not { State: MachineState.Up, IsDead: false })
                 return;
-            await CallAsync(machine, 1 + _dice.Below(Alarms), _dice.Pick(Names));
+            await CallAsync(machine, 1 + _dice.Below(_alarms), _dice.Pick(Names));
         }
     }
 
@@ -258,7 +272,7 @@ internal sealed class ReminderLoad : IThemeLoad
     private void EndAll()
     {
         var silo = _world.Silos.First();
-        for (var number = 1L; number <= Alarms; number++)
+        for (var number = 1L; number <= _alarms; number++)
         {
             var one = number;
             _ending.Add(one);

@@ -74,7 +74,10 @@ internal sealed class Subscription(StreamName stream, GrainId consumer, Machine?
     internal long? ConfirmedAt { get; set; }
 
     /// <summary>When its end was requested first.</summary>
-    internal long? EndAskedAt { get; set; }
+    internal long? EndAskedAt { get; private set; }
+
+    /// <summary>How many items it had had then.</summary>
+    internal int HeardBeforeEnd { get; private set; }
 
     /// <summary>When its consumer was told that it has ended.</summary>
     internal long? EndedAt { get; set; }
@@ -90,6 +93,13 @@ internal sealed class Subscription(StreamName stream, GrainId consumer, Machine?
 
     /// <summary>Until then the consumer throws.</summary>
     internal long StubbornUntil { get; set; }
+
+    /// <summary>Its consumer requests its end.</summary>
+    internal void AskEnd(long now)
+    {
+        if (EndAskedAt is null)
+            (EndAskedAt, HeardBeforeEnd) = (now, Heard.Count);
+    }
 
     public override string ToString() => "the subscription " + Id + " of " + (client?.Name ?? consumer.ToString()) + " to " + stream
         + (ConfirmedAt > 0 ? " of " + new TimeSpan(ConfirmedAt.Value) : "");
@@ -218,6 +228,24 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
         }
     }
 
+    /// <summary>
+    /// An observer gets items though its consumer was told that the subscription has ended, or has another observer. That is decided where
+    /// the observer is, so nothing excuses it.
+    /// </summary>
+    internal void HearsDetached(Subscription subscription, long[] items, Machine machine) => ledger.Accuse("detached observer",
+        machine.Name + " gives the item " + items[0] + " to an observer that it has detached from " + subscription + ".");
+
+    /// <summary>A grain is told that a subscription has items for it.</summary>
+    internal void Announced(Guid id)
+    {
+        ledger.Count("announced");
+        if (_byId.TryGetValue(id, out var subscription) && subscription.EndedAt is { } ended && IsLongAgo(ended))
+        {
+            ledger.Accuse("ended subscription",
+                "An agent has items for " + subscription + ", which has ended at " + new TimeSpan(ended) + ".");
+        }
+    }
+
     internal void Heard(Subscription subscription, long[] items, StreamSequenceToken? token)
     {
         ledger.Count("heard", items.Length);
@@ -293,9 +321,14 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
         return missing;
     }
 
-    /// <summary>Counts what was excused, and finds items that came in another order than they were sent.</summary>
+    /// <summary>
+    /// Counts what was excused, and finds items that came in another order than they were sent, and those of subscriptions that have ended
+    /// since which were left out before.
+    /// </summary>
     internal void CheckOrder()
     {
+        foreach (var subscription in _all.Where(static one => one is { ConfirmedAt: not null, EndAskedAt: not null, Client: null }))
+            CheckGaps(subscription);
         foreach (var subscription in _all.Where(IsAlive))
         {
             var last = new Dictionary<long, (StreamItem Item, int Place)>();
@@ -320,6 +353,34 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
         }
     }
 
+    /// <summary>Before the end of a subscription was requested, no item came to it before one that was sent earlier.</summary>
+    private void CheckGaps(Subscription subscription)
+    {
+        var (left, open) = (new List<StreamItem>(), new Dictionary<long, List<StreamItem>>());
+        foreach (var item in _itemsOf.GetValueOrDefault(subscription.Stream) ?? [])
+        {
+            if (!IsOwed(subscription, item))
+                continue;
+            if (!open.TryGetValue(item.Producer, out var before))
+                open.Add(item.Producer, before = []);
+            if (!subscription.Heard.TryGetValue(item.Id, out var place) || place >= subscription.HeardBeforeEnd)
+            {
+                before.Add(item);
+                continue;
+            }
+
+            left.AddRange(before.Where(one => !IsLostWithQueue(one)));
+            before.Clear();
+        }
+
+        var skips = _skips.GetValueOrDefault(SkipText(subscription.Stream, subscription.Consumer));
+        if (left.Select(static one => one.Batch).Distinct().Count() > skips)
+        {
+            ledger.Accuse("lost item", left.Count + " items have not come to " + subscription + ", and later ones have: "
+                + string.Join(", ", left.Take(3).Select(static one => one.Id + " (sent " + new TimeSpan(one.SentAt) + ")")));
+        }
+    }
+
     /// <summary>The process has ended, or the others have declared it dead.</summary>
     internal bool IsGone(Machine machine) => machine.IsDead || (machine.IsSilo
         && world.Table.Snapshot.Find(machine.Node.Address) is not { Status: not SiloStatus.Dead });
@@ -337,11 +398,8 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
     /// <summary>Why a subscription need not have an item; null if it must.</summary>
     private string? Excuse(Subscription subscription, StreamItem item)
     {
-        if (item.Stream.Provider == StreamName.Memory && _queues.TryGetValue(QueueOf(item.Stream), out var life)
-            && life.LostAt.Any(lost => lost >= item.SentAt))
-        {
+        if (IsLostWithQueue(item))
             return "item lost with its queue";
-        }
 
         // So many batches were given up; which ones, nobody says.
         if (_skips.GetValueOrDefault(SkipText(subscription.Stream, subscription.Consumer)) is not (> 0 and var skips))
@@ -350,6 +408,9 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
             .Select(static one => one.Batch).Distinct().Count();
         return batches <= skips ? "item skipped" : null;
     }
+
+    private bool IsLostWithQueue(StreamItem item) => item.Stream.Provider == StreamName.Memory
+        && _queues.TryGetValue(QueueOf(item.Stream), out var life) && life.LostAt.Any(lost => lost >= item.SentAt);
 
     private GrainId QueueOf(StreamName stream) => world.Silos.First().Grains.GetGrain<IMemoryQueue>(
         MemoryAdapterFactory<DefaultMemoryMessageBodySerializer>.KeyOf(_mapper.GetQueueForStream(stream.Id))).GetGrainId();
@@ -376,13 +437,15 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
         if (subscription.EndedAt is not { } ended)
             return;
         ledger.Count("heard after the end");
-        var isLate = world.Pump.Now - ended > world.Settings.ResponseTimeout.Ticks + Grace;
-        if (isLate || (IsStormOver && item.SentAt > ended))
+        if (IsLongAgo(ended) || (IsStormOver && item.SentAt > ended))
         {
             ledger.Accuse("ended subscription", "The item " + item.Id + " (sent " + new TimeSpan(item.SentAt) + ") comes to " + subscription
                 + ", which has ended at " + new TimeSpan(ended) + ".");
         }
     }
+
+    /// <summary>What was under way at that time has ended.</summary>
+    private bool IsLongAgo(long time) => world.Pump.Now - time > world.Settings.ResponseTimeout.Ticks + Grace;
 
     /// <summary>A queue in memory.</summary>
     private sealed class QueueLife(Guid incarnation, Machine machine)

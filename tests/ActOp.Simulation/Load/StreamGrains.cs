@@ -43,6 +43,9 @@ internal sealed class Ear(StreamLoad load, Subscription subscription, Machine ma
 {
     private readonly object _place = grain is null ? machine : grain.ActivationId;
 
+    /// <summary>Its consumer was told that its subscription has ended, or has another observer.</summary>
+    internal bool IsDetached { get; set; }
+
     public Task OnNextAsync(long item, StreamSequenceToken? token = null) => HearAsync([item], token);
 
     public Task OnCompletedAsync() => Task.CompletedTask;
@@ -55,6 +58,8 @@ internal sealed class Ear(StreamLoad load, Subscription subscription, Machine ma
 
     internal async Task HearAsync(long[] items, StreamSequenceToken? token)
     {
+        if (IsDetached)
+            load.Checks.HearsDetached(subscription, items, machine);
         load.Checks.Begins(subscription, _place, grain is null or { GrainInstance: BusyListener }, items, machine);
         try
         {
@@ -80,11 +85,15 @@ internal sealed class BatchEar(Ear ear) : IAsyncBatchObserver<long>
 }
 
 /// <inheritdoc cref="IListener"/>
-internal abstract class ListenerGrain(StreamLoad load, Machine machine) : Grain, IListener, IGrainMigrationParticipant
+internal abstract class ListenerGrain(StreamLoad load, Machine machine)
+    : Grain, IListener, IStreamSubscriptionObserver, IGrainMigrationParticipant
 {
     private const int MostSubscriptions = 3;
 
     private readonly List<StreamSubscriptionHandle<long>> _handles = [];
+
+    /// <summary>The observers, by the ids of their subscriptions.</summary>
+    private readonly Dictionary<Guid, Ear> _ears = [];
 
     private StreamName Name => StreamName.Parse(this.GetPrimaryKeyString());
 
@@ -95,8 +104,16 @@ internal abstract class ListenerGrain(StreamLoad load, Machine machine) : Grain,
         foreach (var handle in await Stream.GetAllSubscriptionHandles())
         {
             var subscription = load.Checks.Find(handle.HandleId, Name, GrainContext.GrainId);
-            _handles.Add(await handle.ResumeAsync(new Ear(load, subscription, machine, GrainContext)));
+            var ear = _ears[handle.HandleId] = new Ear(load, subscription, machine, GrainContext);
+            _handles.Add(await handle.ResumeAsync(ear));
         }
+    }
+
+    /// <summary>An agent has something for a subscription of which this activation does not know.</summary>
+    public Task OnSubscribed(IStreamSubscriptionHandleFactory handleFactory)
+    {
+        load.Checks.Announced(handleFactory.SubscriptionId.Guid);
+        return Task.CompletedTask;
     }
 
     public void OnDehydrate(IDehydrationContext dehydrationContext)
@@ -116,6 +133,7 @@ internal abstract class ListenerGrain(StreamLoad load, Machine machine) : Grain,
         var handle = load.HearsInBatches(subscription)
             ? await Stream.SubscribeAsync(new BatchEar(ear)) : await Stream.SubscribeAsync(ear);
         _handles.Add(handle);
+        _ears[handle.HandleId] = ear;
         load.Checks.Confirm(subscription, handle.HandleId, machine);
     }
 
@@ -134,9 +152,13 @@ internal abstract class ListenerGrain(StreamLoad load, Machine machine) : Grain,
         if (load.TokenOf(subscription) is not { } token)
             return;
         _handles.RemoveAt(0);
+        var ear = new Ear(load, subscription, machine, GrainContext);
         try
         {
-            handle = await handle.ResumeAsync(new Ear(load, subscription, machine, GrainContext), token);
+            handle = await handle.ResumeAsync(ear, token);
+            if (_ears.TryGetValue(handle.HandleId, out var before))
+                before.IsDetached = true;
+            _ears[handle.HandleId] = ear;
         }
         finally
         {
@@ -170,10 +192,12 @@ internal abstract class ListenerGrain(StreamLoad load, Machine machine) : Grain,
     {
         var subscription = load.Checks.Find(handle.HandleId, Name, GrainContext.GrainId);
         var isKnown = _handles.Remove(handle);
-        subscription.EndAskedAt ??= load.Now;
+        subscription.AskEnd(load.Now);
         try
         {
             await handle.UnsubscribeAsync();
+            if (_ears.Remove(handle.HandleId, out var ear))
+                ear.IsDetached = true;
             load.Checks.End(subscription, machine);
         }
         catch when (isKnown)

@@ -27,8 +27,9 @@ internal sealed class StreamLoad : IThemeLoad
     private readonly Dice _dice;
     private readonly StreamSetup _setup;
     private readonly StreamProof _proof;
+    private readonly RequestTrouble _trouble;
     private readonly Dictionary<Machine, ClientConsumer> _clients = [];
-    private readonly (double Throws, double Slow, double Hangs, double Stubborn) _trouble;
+    private readonly (double Throws, double Slow, double Hangs, double Stubborn) _failures;
     private long _producers;
     private long _hungAt = long.MinValue / 2;
     private bool _isOver;
@@ -40,9 +41,12 @@ internal sealed class StreamLoad : IThemeLoad
         _setup = new StreamSetup(world, _dice.Fork("setup"));
         _setup.Store.Kill = machine => faults.Crash(machine);
         Checks = new StreamChecks(world, ledger, faults, _setup.QueueCount, _setup.LongestDelivery);
-        _trouble = (_dice.Pick<double>([0, 0, 0.02, 0.1]), _dice.Pick<double>([0, 0.05]), _dice.Pick<double>([0, 0, 0.002]),
+        _failures = (_dice.Pick<double>([0, 0, 0.02, 0.1]), _dice.Pick<double>([0, 0.05]), _dice.Pick<double>([0, 0, 0.002]),
             _dice.Pick<double>([0, 0, 0.001]));
         _proof = new StreamProof(world, ledger, Checks, _setup, this);
+        _trouble = new RequestTrouble(world, faults, nameof(IStreamAgent), nameof(IPubSubRendezvousGrain));
+        if (_trouble.HasAny)
+            world.Network.Tap = _trouble;
     }
 
     public bool HasProven => _proof.IsDone;
@@ -56,14 +60,19 @@ internal sealed class StreamLoad : IThemeLoad
     public void Configure(Machine machine, IServiceCollection services)
     {
         services.AddSingleton(this);
-        _setup.Configure(machine, services, text => Checks.Skipped(text, _trouble is not (0, _, 0, 0)));
+        _setup.Configure(machine, services, text => Checks.Skipped(text, _failures is not (0, _, 0, 0)));
     }
 
-    public void BeginFaults() => _setup.BeginFaults();
+    public void BeginFaults()
+    {
+        _setup.BeginFaults();
+        _trouble.IsOn = true;
+    }
 
     public void EndFaults()
     {
         _setup.EndFaults();
+        _trouble.IsOn = false;
         Checks.IsStormOver = true;
     }
 
@@ -106,11 +115,11 @@ internal sealed class StreamLoad : IThemeLoad
     {
         if (Checks.IsStormOver)
             return;
-        if (_dice.Chance(_trouble.Stubborn))
+        if (_dice.Chance(_failures.Stubborn))
             subscription.StubbornUntil = Now + _dice.Between(2 * Pump.Second, 20 * Pump.Second);
-        if (_dice.Chance(_trouble.Slow))
+        if (_dice.Chance(_failures.Slow))
             await Task.Delay(TimeSpan.FromMilliseconds(_dice.Below(100)), machine.AppClock);
-        if (_dice.Chance(_trouble.Hangs))
+        if (_dice.Chance(_failures.Hangs))
         {
             var time = _dice.Between(1, 8);
             // Requests that wait behind several items may time out.
@@ -118,7 +127,7 @@ internal sealed class StreamLoad : IThemeLoad
             await Task.Delay(TimeSpan.FromSeconds(time), machine.AppClock);
         }
 
-        if (Now < subscription.StubbornUntil || _dice.Chance(_trouble.Throws))
+        if (Now < subscription.StubbornUntil || _dice.Chance(_failures.Throws))
             throw new InvalidOperationException("The consumer fails.");
     }
 
@@ -235,7 +244,7 @@ internal sealed class StreamLoad : IThemeLoad
 /// <summary>The subscriptions of one client.</summary>
 internal sealed class ClientConsumer(StreamLoad load, Machine machine)
 {
-    private readonly List<(StreamSubscriptionHandle<long> Handle, Subscription Subscription)> _handles = [];
+    private readonly List<(StreamSubscriptionHandle<long> Handle, Subscription Subscription, Ear Ear)> _handles = [];
 
     internal int Count => _handles.Count;
 
@@ -245,16 +254,18 @@ internal sealed class ClientConsumer(StreamLoad load, Machine machine)
     {
         var stream = StreamSetup.ProviderOf(machine, name.Provider).GetStream<long>(name.Id);
         var subscription = load.Checks.New(name, default, machine);
-        var handle = await stream.SubscribeAsync(new Ear(load, subscription, machine, null));
-        _handles.Add((handle, subscription));
+        var ear = new Ear(load, subscription, machine, null);
+        var handle = await stream.SubscribeAsync(ear);
+        _handles.Add((handle, subscription, ear));
         load.Checks.Confirm(subscription, handle.HandleId, machine);
     }
 
     internal async Task UnsubscribeAsync()
     {
-        var (handle, subscription) = _handles[0];
-        subscription.EndAskedAt ??= load.Now;
+        var (handle, subscription, ear) = _handles[0];
+        subscription.AskEnd(load.Now);
         await handle.UnsubscribeAsync();
+        ear.IsDetached = true;
         _handles.RemoveAt(0);
         load.Checks.End(subscription, machine);
     }

@@ -145,7 +145,7 @@ internal static partial class MutantRun
                     "\"), out var number) ? number : 0;\n\n    internal static bool Is(int number) => Number == number;\n}\n");
     }
 
-    /// <summary>The first seed in which an oracle speaks up that is silent without the mutation.</summary>
+    /// <summary>The first seed in which an oracle reports the mutation, and none reports anything without it.</summary>
     private static (string Place, string Oracle)? First(string copy, Mutation mutation, int budget)
     {
         if (mutation.Scenario is not null)
@@ -156,13 +156,8 @@ internal static partial class MutantRun
             if (found.Count == 0)
                 return null;
             seed = found[0].Seed;
-            var natural = Found(copy, 0, mutation.Theme, seed, seed);
-            foreach (var one in found)
-            {
-                if (one.Seed == seed && !natural.Contains(one))
-                    return (seed.ToString(CultureInfo.InvariantCulture), one.Oracle);
-            }
-
+            if (Found(copy, 0, mutation.Theme, seed, seed).Count == 0)
+                return (seed.ToString(CultureInfo.InvariantCulture), found[0].Oracle);
             seed++;
         }
 

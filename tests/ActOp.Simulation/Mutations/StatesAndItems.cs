@@ -2,7 +2,7 @@ using ActOp.Simulation.World;
 
 namespace ActOp.Simulation.Mutations;
 
-/// <summary>The mutations of states in files, of enumerations and of the order of requests.</summary>
+/// <summary>The mutations of states in files, of enumerations, of middleware, and of the order and the context of requests.</summary>
 internal static class StatesAndItems
 {
     private const string Folder = "ActOp.Runtime/State/Files/StateFolder.cs";
@@ -69,5 +69,23 @@ internal static class StatesAndItems
         new(119, "The bytes of frames that are given up are returned twice", "ActOp.Runtime/Routing/PeerEntry.cs",
             "            table.Waiting.Return(frame.Frame.Length);\n            table.GiveUp(",
             "            table.Waiting.Return(PLANTED ? 2 * frame.Frame.Length : frame.Frame.Length);\n            table.GiveUp(", 20),
+        new(120, "A write changes a name without the mark", Folder,
+            "            turn.HasMark = true;\n            Put(",
+            "            turn.HasMark = !PLANTED;\n            Put(", 40, Theme.Files),
+        new(121, "A clear is acknowledged before it is durable", Folder,
+            "            disk.Delete(path);\n            Settle(directory, turn);\n",
+            "            disk.Delete(path);\n            if (PLANTED)\n                Unmark(turn);\n            Settle(directory, turn);\n",
+            40, Theme.Files),
+        new(122, "An enumerator whose producer is busy is not disposed", Producer,
+            "            return _isEnded ? default : DisposeAsync(waits: false);\n        End();\n",
+            "            return _isEnded ? default : DisposeAsync(waits: false);\n        if (!PLANTED)\n            End();\n", 40, Theme.Items),
+        new(123, "A connection is not closed when its middleware has ended", "ActOp.Mesh/Transports/Piped/PipedStream.cs",
+            "        _limit?.Dispose();\n        CloseWire();\n",
+            "        _limit?.Dispose();\n        if (!PLANTED)\n            CloseWire();\n", 40, Theme.Items),
+        new(124, "Requests of one caller to one grain take several links", "ActOp.Runtime/Routing/PeerTable.cs",
+            "entry.Send(affinity.IsDefault ? 0 : ", "entry.Send(PLANTED && frame.Length > 3 ? frame[3] : affinity.IsDefault ? 0 : ", 20),
+        new(125, "A request that is forwarded loses its context", "ActOp.Runtime/Routing/FrameWriter.cs",
+            "        if (call.Context is { } context)\n        {\n            writer.WriteGuid(context.ReentrancyId);\n",
+            "        if (PLANTED && call.Origin == CallOrigin.Remote)\n            call.Context = null;\n        if (call.Context is { } context)\n        {\n            writer.WriteGuid(context.ReentrancyId);\n", 20),
     ];
 }

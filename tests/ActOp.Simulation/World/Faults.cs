@@ -95,12 +95,22 @@ internal sealed class Faults
                 ? [FaultKind.SlowLink, FaultKind.SlowMachine] : [FaultKind.SlowLink, FaultKind.Restart, FaultKind.Crash];
         }
 
+        // Where nothing goes wrong, no enumeration may be lost; where links are lost, answers are.
+        if (theme == Theme.Items && dice.Chance(0.5))
+        {
+            return dice.Pick<FaultKind[]>([
+                [], [], [FaultKind.Reset], [FaultKind.Reset, FaultKind.SlowLink], [FaultKind.Restart, FaultKind.Crash],
+                [FaultKind.Reset, FaultKind.Restart]]);
+        }
+
         // Where silos only come and go, less is excused.
         if (theme is Theme.Streams or Theme.Reminders && dice.Chance(0.4))
         {
+            // A table of reminders that is only slow is enough for some faults, and nothing else may be wrong then.
             return dice.Pick<FaultKind[]>([
                 [FaultKind.Restart], [FaultKind.Restart, FaultKind.Crash], [FaultKind.Reset, FaultKind.Restart],
-                [FaultKind.SlowLink, FaultKind.SlowMachine, FaultKind.Restart]]);
+                [FaultKind.SlowLink, FaultKind.SlowMachine, FaultKind.Restart],
+                theme == Theme.Streams ? [FaultKind.Restart] : []]);
         }
 
         var share = dice.Pick<double>([0, 0.1, 0.2, 0.4, 0.4, 0.4]);

@@ -15,11 +15,14 @@ namespace ActOp.Simulation.World;
 /// </summary>
 internal sealed class FileStore : KeeperStore
 {
+    /// <summary>The storage as code of the application gets it that is no grain: its conflicts are its own.</summary>
+    internal const string Drafts = "drafts";
+
     private const string Files = "files";
     private const string Root = "/data/shop";
     private const string Unfinished = ".new";
 
-    /// <summary>Two losses of power are not closer.</summary>
+    /// <summary>Two ends of all processes are not closer.</summary>
     private const long LeastBetween = 6 * Pump.Second;
 
     private readonly Pump _pump;
@@ -32,6 +35,8 @@ internal sealed class FileStore : KeeperStore
     private double _delays;
     private long _etags;
     private long _powerLosses;
+    private long _endsOfAll;
+    private long _conflictsOfDrafts;
     private long _lostAt = -LeastBetween;
     private bool _isOver = true;
 
@@ -41,7 +46,7 @@ internal sealed class FileStore : KeeperStore
         _dice = dice;
         _disk = new SharedDisk(dice.Fork("disk"));
         _threads = new DiskThreads(pump, _faults, dice.Fork("threads"));
-        (_faults.Writes, _faults.Renamed, _faults.Refused) = (SeeWrite, SeeRename, SeeRefusal);
+        (_faults.Writes, _faults.Renamed, _faults.Refused, _faults.Deleted) = (SeeWrite, SeeRename, SeeRefusal, SeeDeletion);
         _faults.Kill = KillAt;
         _faults.LosePower = LosePower;
         // Processes get in each other's way in each run.
@@ -60,7 +65,8 @@ internal sealed class FileStore : KeeperStore
     }
 
     internal override IEnumerable<(string Name, long Count)> Counts =>
-        [.. base.Counts, ("losses of power", _powerLosses), ("disk beside", _threads.Beside)];
+        [.. base.Counts, ("losses of power", _powerLosses), ("ends of all processes", _endsOfAll),
+            ("draft conflicts", _conflictsOfDrafts), ("disk beside", _threads.Beside)];
 
     internal override void Configure(Machine machine, IServiceCollection services, string name)
     {
@@ -78,7 +84,9 @@ internal sealed class FileStore : KeeperStore
         });
         StorageProviderExtensions.AddGrainStorage(services, Files, FileGrainStorage.Create);
         services.AddKeyedSingleton<IGrainStorage>(
-            name, (all, _) => new WatchedFiles(this, machine, all.GetRequiredKeyedService<IGrainStorage>(Files)));
+            name, (all, _) => new WatchedFiles(this, machine, all.GetRequiredKeyedService<IGrainStorage>(Files), isOfGrains: true));
+        services.AddKeyedSingleton<IGrainStorage>(
+            Drafts, (all, _) => new WatchedFiles(this, machine, all.GetRequiredKeyedService<IGrainStorage>(Files), isOfGrains: false));
     }
 
     internal override void BeginFaults(Dice dice, bool isCalm)
@@ -105,7 +113,7 @@ internal sealed class FileStore : KeeperStore
             ? JsonOf(StateFile.Decode(bytes, record.Path)) : null;
 
     private protected override string? StoredAt(string key, string etag) =>
-        _records.TryGetValue(key, out var record) ? record.Versions.GetValueOrDefault(etag).Json : null;
+        _records.TryGetValue(key, out var record) ? record.Versions.GetValueOrDefault(etag)?.Json : null;
 
     private static string JsonOf(StateFile file) => Encoding.UTF8.GetString(file.Content.Span);
 
@@ -132,15 +140,39 @@ internal sealed class FileStore : KeeperStore
 
         var file = StateFile.Decode(bytes, path);
         var record = _records[key];
-        record.Versions.Add(file.ETag, (record.Versions.Count + 1, JsonOf(file)));
+        record.Versions.Add(file.ETag, new Version(record.NextNumber(), JsonOf(file)));
         record.Writing = file.ETag;
     }
 
-    private void SeeRename(string from, string to)
+    private void SeeRename(string to, byte[]? before)
     {
         var record = _records[_keys[to]];
+        var version = record.Versions[record.Writing];
+        version.Replaced = ETagOf(before, to);
         Writes = (Writes.Done + 1, Writes.Conflicts);
-        Written(record.Key, record.Versions[record.Writing].Json);
+        Written(record.Key, version.Json);
+    }
+
+    private void SeeDeletion(string path, byte[] before)
+    {
+        if (!_keys.TryGetValue(path, out var key))
+            return;
+        _records[key].ClearedAs = _records[key].NextNumber();
+        if (ETagOf(before, path) is { } etag)
+            _records[key].Cleared.Add(etag);
+    }
+
+    /// <summary>The version of a file; null if there is none, or if it is damaged, which is said elsewhere.</summary>
+    private static string? ETagOf(byte[]? bytes, string path)
+    {
+        try
+        {
+            return bytes is null ? null : StateFile.Decode(bytes, path).ETag;
+        }
+        catch (InvalidDataException)
+        {
+            return null;
+        }
     }
 
     private void SeeRefusal(string path)
@@ -152,6 +184,14 @@ internal sealed class FileStore : KeeperStore
     /// <summary>What a killed process has left may be read by the others, and lost by all.</summary>
     private void KillAt(Machine machine)
     {
+        // The machine may also lose all its processes and keep its power: then it is a start that finds what they have left.
+        if (_dice.Chance(0.15) && _pump.Now - _lostAt >= LeastBetween && EndAll())
+        {
+            _lostAt = _pump.Now;
+            _endsOfAll++;
+            return;
+        }
+
         Kill(machine);
         if (machine.IsDead && _dice.Chance(0.4))
             _pump.After(_dice.Between(1, 6 * Pump.Second), null, EventKind.Fault, "power", LosePower);
@@ -189,7 +229,7 @@ internal sealed class FileStore : KeeperStore
                 continue;
             }
 
-            var found = file is null ? 0 : record.Versions[file.ETag].Number;
+            var found = file is null ? record.ClearedAs : record.Versions[file.ETag].Number;
             if (found < record.Seen)
             {
                 Accuse("lost power", record.Key + " has the version " + found + " after a loss of power, but " + record.Seen
@@ -198,24 +238,52 @@ internal sealed class FileStore : KeeperStore
         }
     }
 
-    /// <summary>A read has ended that began when <paramref name="least"/> had been seen.</summary>
-    private void CheckRead(Machine machine, Record record, string? etag, int least)
+    /// <summary>A read has ended that began when <paramref name="since"/> was so.</summary>
+    private void CheckRead(Machine machine, Record record, string? etag, string json, (int Seen, int Cleared) since)
     {
         if (etag is null)
         {
             FoundNothing(machine, record.Key);
-            if (least > 0)
-                Accuse("went back", record.Key + " has no record for " + machine.Name + ", but " + least + " was seen before.");
+            if (since.Seen > record.ClearedAs)
+                Accuse("went back", record.Key + " has no record for " + machine.Name + ", but " + since.Seen + " was seen before.");
+            // The clear that was found is this one or a later one.
+            record.Seen = Math.Max(record.Seen, since.Cleared);
             return;
         }
 
         if (!record.Versions.TryGetValue(etag, out var version))
+        {
             Accuse("state", record.Key + " was read with the version " + etag + ", which nobody has written.");
-        else if (record.Refused.Contains(etag))
+            return;
+        }
+
+        if (record.Refused.Contains(etag))
             Accuse("refused", record.Key + " was read with the version " + etag + ", whose write was refused.");
-        else if (version.Number < least)
-            Accuse("went back", record.Key + " was read with the version " + version.Number + ", but " + least + " was seen before.");
+        if (version.Number < since.Seen)
+            Accuse("went back", record.Key + " was read with the version " + version.Number + ", but " + since.Seen + " was seen before.");
+        if (version.Json != json)
+            Accuse("state", record.Key + " was read with the version " + etag + ", but not with what was written as that.");
+        if (DurableNumber(record) is var durable && durable < version.Number)
+        {
+            Accuse("not durable", record.Key + " was read with the version " + version.Number + ", but a loss of power would bring "
+                + durable + " back.");
+        }
+
         record.Seen = Math.Max(record.Seen, version.Number);
+    }
+
+    /// <summary>What any loss of power leaves at least.</summary>
+    private int DurableNumber(Record record) => ETagOf(_disk.ReadDurable(record.Path), record.Path) is { } etag
+        ? record.Versions[etag].Number : record.ClearedAs;
+
+    /// <summary>A write or a clear replaces the version that its writer has: with any other one there, it must be refused.</summary>
+    private void CheckReplaced(Machine machine, Record record, string? expected, string? replaced)
+    {
+        if (expected != replaced)
+        {
+            Accuse("conflict", record.Key + " was changed by " + machine.Name + ", which had the version " + (expected ?? "none")
+                + ", but the version that was there was " + (replaced ?? "none") + ".");
+        }
     }
 
     private async Task PauseAsync(Machine machine)
@@ -227,12 +295,20 @@ internal sealed class FileStore : KeeperStore
     /// <summary>One state.</summary>
     private sealed class Record(string key, string path)
     {
+        private int _number;
+
         internal string Key => key;
 
         internal string Path => path;
 
-        /// <summary>All that were written, by ETag: the numbers are in the order of the writes.</summary>
-        internal Dictionary<string, (int Number, string Json)> Versions { get; } = [];
+        /// <summary>All that were written, by ETag: the numbers are in the order of the writes and clears.</summary>
+        internal Dictionary<string, Version> Versions { get; } = [];
+
+        /// <summary>Those that were cleared.</summary>
+        internal HashSet<string> Cleared { get; } = [];
+
+        /// <summary>The number of the last clear; 0 for none.</summary>
+        internal int ClearedAs { get; set; }
 
         /// <summary>Those whose write has failed before it could change the record.</summary>
         internal HashSet<string> Refused { get; } = [];
@@ -242,16 +318,29 @@ internal sealed class FileStore : KeeperStore
 
         /// <summary>The newest one that was acknowledged or read.</summary>
         internal int Seen { get; set; }
+
+        internal int NextNumber() => ++_number;
+    }
+
+    /// <summary>One version of a state.</summary>
+    private sealed class Version(int number, string json)
+    {
+        internal int Number => number;
+
+        internal string Json => json;
+
+        /// <summary>The version that was there before; null for none.</summary>
+        internal string? Replaced { get; set; }
     }
 
     /// <summary>The storage in files of one silo, and what comes of its operations.</summary>
-    private sealed class WatchedFiles(FileStore store, Machine machine, IGrainStorage files) : IGrainStorage
+    private sealed class WatchedFiles(FileStore store, Machine machine, IGrainStorage files, bool isOfGrains) : IGrainStorage
     {
         public async Task ReadStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState)
         {
             var record = store.Know(stateName, grainId);
             await store.PauseAsync(machine);
-            var least = record.Seen;
+            var since = (record.Seen, record.ClearedAs);
             try
             {
                 await files.ReadStateAsync(stateName, grainId, grainState);
@@ -262,7 +351,7 @@ internal sealed class FileStore : KeeperStore
                 throw;
             }
 
-            store.CheckRead(machine, record, grainState.ETag, least);
+            store.CheckRead(machine, record, grainState.ETag, JsonSerializer.Serialize(grainState.State), since);
             await store.PauseAsync(machine);
         }
 
@@ -270,22 +359,45 @@ internal sealed class FileStore : KeeperStore
         {
             var record = store.Know(stateName, grainId);
             await store.PauseAsync(machine);
-            try
-            {
-                await files.WriteStateAsync(stateName, grainId, grainState);
-            }
-            catch (InconsistentStateException)
-            {
-                store.Writes = (store.Writes.Done, store.Writes.Conflicts + 1);
-                throw;
-            }
-
-            record.Seen = Math.Max(record.Seen, record.Versions[grainState.ETag!].Number);
+            var expected = grainState.ETag;
+            await ChangeAsync(() => files.WriteStateAsync(stateName, grainId, grainState));
+            var version = record.Versions[grainState.ETag!];
+            store.CheckReplaced(machine, record, expected, version.Replaced);
+            record.Seen = Math.Max(record.Seen, version.Number);
             await store.PauseAsync(machine);
         }
 
-        public Task ClearStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) =>
-            throw new NotSupportedException("Nothing of the simulation is cleared.");
+        public async Task ClearStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState)
+        {
+            var record = store.Know(stateName, grainId);
+            await store.PauseAsync(machine);
+            var expected = grainState.ETag;
+            await ChangeAsync(() => files.ClearStateAsync(stateName, grainId, grainState));
+            if (expected is not null)
+            {
+                store.CheckReplaced(machine, record, expected, record.Cleared.Contains(expected) ? expected : null);
+                // Whatever is found from now on is at least the clear of this version.
+                record.Seen = Math.Max(record.Seen, record.Versions[expected].Number + 1);
+            }
+
+            await store.PauseAsync(machine);
+        }
+
+        private async Task ChangeAsync(Func<Task> change)
+        {
+            try
+            {
+                await change();
+            }
+            catch (InconsistentStateException)
+            {
+                if (isOfGrains)
+                    store.Writes = (store.Writes.Done, store.Writes.Conflicts + 1);
+                else
+                    store._conflictsOfDrafts++;
+                throw;
+            }
+        }
     }
 
     private sealed class Json : IGrainStorageSerializer

@@ -115,6 +115,10 @@ internal sealed class Machine : IHostApplicationLifetime
     internal T Service<T>()
         where T : notnull => _services.GetRequiredService<T>();
 
+    /// <summary>A service of the application by its key.</summary>
+    internal T Service<T>(string key)
+        where T : notnull => _services.GetRequiredKeyedService<T>(key);
+
     /// <summary>Its code may run now.</summary>
     internal bool IsRunning => !IsDead && !IsPaused;
 

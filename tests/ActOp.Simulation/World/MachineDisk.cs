@@ -32,8 +32,11 @@ internal sealed class DiskFaults
     /// <summary>A file is about to be written: its path and its bytes.</summary>
     internal Action<string, byte[]> Writes { get; set; } = static (_, _) => { };
 
-    /// <summary>A file has got its name.</summary>
-    internal Action<string, string> Renamed { get; set; } = static (_, _) => { };
+    /// <summary>A file has got its name: the name, and the bytes that had it before; null for none.</summary>
+    internal Action<string, byte[]?> Renamed { get; set; } = static (_, _) => { };
+
+    /// <summary>A file has lost its name: the name, and its bytes.</summary>
+    internal Action<string, byte[]> Deleted { get; set; } = static (_, _) => { };
 
     /// <summary>A file could not be written, flushed or renamed, and its writer is told so.</summary>
     internal Action<string> Refused { get; set; } = static _ => { };
@@ -78,14 +81,18 @@ internal sealed class MachineDisk(SharedDisk disk, DiskFaults faults, DiskThread
 
     internal override void Rename(string from, string to) => Try(from, () => Step("rename", () =>
     {
+        var before = _disk.Read(to);
         _disk.Rename(from, to);
-        faults.Renamed(from, to);
+        faults.Renamed(to, before);
         return true;
     }));
 
     internal override void Delete(string path) => Step("delete", () =>
     {
+        var before = _disk.Read(path);
         _disk.Delete(path);
+        if (before is not null)
+            faults.Deleted(path, before);
         return true;
     });
 
@@ -122,7 +129,7 @@ internal sealed class MachineDisk(SharedDisk disk, DiskFaults faults, DiskThread
             threads.RunBeside(_machine);
         CheckAlive();
         // Between the change of a name and its flush, most can be lost.
-        var ends = dice.Chance(name == "rename" ? 20 * faults.Kills : faults.Kills) ? (Action)(() => faults.Kill(_machine))
+        var ends = dice.Chance(name is "rename" or "delete" ? 20 * faults.Kills : faults.Kills) ? (Action)(() => faults.Kill(_machine))
             : dice.Chance(faults.PowerLosses) ? faults.LosePower : null;
         var moment = ends is null ? 0 : dice.Below(3);
         if (moment == 1 && half is not null)

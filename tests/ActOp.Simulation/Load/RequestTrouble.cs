@@ -1,0 +1,115 @@
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Routing;
+using ActOp.Serialization;
+using ActOp.Simulation.Explore;
+using ActOp.Simulation.World;
+using ActOp.Wire;
+
+namespace ActOp.Simulation.Load;
+
+/// <summary>
+/// Faults of links at the moment when it matters: some of the requests of a theme's own parts are lost with their link, of some the link is
+/// lost a moment later, and the answers of some are late. By chance a link is rarely lost just then.
+/// </summary>
+/// <remarks>Each of them is a fault of the run like others, and only a run that has faults of its kind has them.</remarks>
+internal sealed class RequestTrouble : IWireTap
+{
+    /// <summary>From a request until its link is lost, on average: the time in which it is done, and answered.</summary>
+    private const long TimeUntilLoss = 2 * Pump.Millisecond;
+
+    private static readonly WireSession NoReferences = new(null);
+
+    private readonly World.World _world;
+    private readonly Faults _faults;
+    private readonly Dice _dice;
+    private readonly string[] _kinds;
+    private readonly double _losses;
+    private readonly double _delays;
+    private readonly Dictionary<WireEnd, FrameCutter> _cutters = [];
+
+    /// <summary>Draws how often that happens.</summary>
+    /// <param name="world">The machines.</param>
+    /// <param name="faults">Those of the run.</param>
+    /// <param name="kinds">Requests whose names begin so: the interface, a dot and the method.</param>
+    internal RequestTrouble(World.World world, Faults faults, params string[] kinds)
+    {
+        (_world, _faults, _kinds) = (world, faults, kinds);
+        _dice = world.Dice.Fork("request trouble");
+        _losses = _dice.Pick<double>([0, 0.05, 0.2]);
+        _delays = _dice.Pick<double>([0, 0.05, 0.2]);
+        if (!faults.Kinds.Contains(FaultKind.Reset))
+            _losses = 0;
+        if (!faults.Kinds.Contains(FaultKind.SlowLink))
+            _delays = 0;
+    }
+
+    /// <summary>Requests are troubled while this is set.</summary>
+    internal bool IsOn { get; set; }
+
+    internal bool HasAny => _losses > 0 || _delays > 0;
+
+    bool IWireTap.Sends(WireEnd from, ReadOnlySpan<byte> bytes)
+    {
+        if (!_cutters.TryGetValue(from, out var cutter))
+            _cutters.Add(from, cutter = new FrameCutter());
+        cutter.Add(bytes);
+        var isLost = false;
+        while (cutter.TryTake(out var frame))
+            isLost |= IsOn && !isLost && frame.Length > 2 && from.Other is not null && IsMeant(frame) && Trouble(from);
+        return isLost;
+    }
+
+    TableFate IWireTap.Arrives(Machine machine, TableRequest request) => TableFate.Answered;
+
+    private bool IsMeant(ReadOnlySpan<byte> frame)
+    {
+        var reader = new WireReader(frame, NoReferences);
+        if ((FrameKind)reader.ReadByte() != FrameKind.Request)
+            return false;
+        // Flags, and what says how to call.
+        reader.ReadByte();
+        reader.ReadByte();
+        reader.ReadFixed64();
+        if (TypeManifest.FindMethod(reader.ReadFixed64()) is not { } method)
+            return false;
+        var kind = method.InterfaceType.Name + "." + method.Name;
+        return Array.Exists(_kinds, one => kind.StartsWith(one, StringComparison.Ordinal));
+    }
+
+    /// <summary>True if the request is lost.</summary>
+    private bool Trouble(WireEnd from)
+    {
+        if (_dice.Chance(_delays))
+        {
+            var until = _world.Pump.Now + _dice.Exponential(200 * Pump.Millisecond);
+            Note(FaultKind.SlowLink, from, until);
+            from.Hold(until);
+        }
+
+        if (!_dice.Chance(_losses))
+            return false;
+        if (_dice.Chance(0.5))
+        {
+            Lose(from);
+            return true;
+        }
+
+        _world.Pump.After(_dice.Exponential(TimeUntilLoss), null, EventKind.Fault, "lose link", () => Lose(from));
+        return false;
+    }
+
+    private void Lose(WireEnd from)
+    {
+        if (!IsOn)
+            return;
+        Note(FaultKind.Reset, from, _world.Pump.Now);
+        from.Connection.Reset(tellNear: true, tellFar: true);
+    }
+
+    private void Note(FaultKind kind, WireEnd from, long until)
+    {
+        _faults.Done.Add(new Fault(kind, _world.Pump.Now, from.Machine.Host, from.Other?.Machine.Host ?? 0)
+        { Until = until });
+        _world.Pump.Note(from.Machine, EventKind.Fault, "request trouble: " + kind);
+    }
+}
