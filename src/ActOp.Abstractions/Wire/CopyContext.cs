@@ -12,15 +12,24 @@ public sealed class CopyContext
     [ThreadStatic]
     private static CopyContext? t_context;
 
+    private object? _codecs;
+
+    // Weak: a thread keeps its context, and must not keep the silo that has used it last.
+    private WeakReference<CallRuntime>? _runtime;
+
     /// <summary>The codecs of the services that ask for the copy, for copiers of an application; null for those of the process.</summary>
-    internal object? Codecs { get; set; }
+    internal object? Codecs
+    {
+        get => _codecs ?? (_runtime is not null && _runtime.TryGetTarget(out var runtime) ? runtime.CodecProvider : null);
+        set => _codecs = value;
+    }
 
     /// <summary>This thread's context, reset, for copies with the codecs of a silo or client.</summary>
     internal static CopyContext Rent(CallRuntime? runtime)
     {
         var context = t_context ??= new CopyContext();
         context.Reset();
-        context.Codecs = runtime?.CodecProvider;
+        context._runtime = runtime?.Weak;
         return context;
     }
 
