@@ -90,7 +90,9 @@ internal static partial class StorageCommand
         }
 
         var said = await PgbenchAsync(server, "-N", "-c", Text(clients), "-j", "2", "-T", Text(seconds));
-        return double.Parse(Rate().Match(said).Groups[1].Value, CultureInfo.InvariantCulture);
+        return Rate().Match(said) is { Success: true } rate
+            ? double.Parse(rate.Groups[1].Value, CultureInfo.InvariantCulture)
+            : throw new InvalidOperationException("pgbench has measured no rate in " + seconds + " s; more seconds may help. It says:\n" + said);
     }
 
     private static async Task<double> WriteAsync(IGrainFactory factory, int grains, int milliseconds)
