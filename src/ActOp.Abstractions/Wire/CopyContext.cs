@@ -21,7 +21,7 @@ public sealed class CopyContext
     internal object? Codecs
     {
         get => _codecs ?? (_runtime is not null && _runtime.TryGetTarget(out var runtime) ? runtime.CodecProvider : null);
-        set => _codecs = value;
+        init => _codecs = value;
     }
 
     /// <summary>This thread's context, reset, for copies with the codecs of a silo or client.</summary>

@@ -107,7 +107,12 @@ internal sealed class LocationCache
     }
 
     /// <summary>Remembers a location unless a newer one (by epoch) is known on a living silo, or the silo is dead.</summary>
-    public void Put(in GrainId grain, in Location location)
+    /// <param name="grain">The grain.</param>
+    /// <param name="location">Where it is, or is to be.</param>
+    /// <param name="replaces">
+    /// The directory does not list the grain, so whatever is known is out of date. A place that was only chosen has no epoch.
+    /// </param>
+    public void Put(in GrainId grain, in Location location, bool replaces = false)
     {
         if (_isOff)
         {
@@ -129,7 +134,7 @@ internal sealed class LocationCache
         lock (segment.Gate)
         {
             var known = Seek(segment, set, hash, grain, out var index);
-            if (known is { Silo.IsDead: false } && known.Epoch > location.Epoch)
+            if (!replaces && known is { Silo.IsDead: false } && known.Epoch > location.Epoch)
             {
                 return;
             }

@@ -68,19 +68,8 @@ internal sealed class GrainPlacement(
         silo = location.Silo;
         // A grain of this silo is in the table of activations.
         if (!silo.Equals(local.Address))
-            Remember(grain, location, isNew);
+            locations.Put(grain, location, replaces: isNew);
         return true;
-    }
-
-    /// <summary>
-    /// Where the next call goes. The directory does not list a new grain, so whatever is cached is out of date, also if it was registered
-    /// later than never: a place that was only chosen has no epoch.
-    /// </summary>
-    private void Remember(GrainId grain, in Location location, bool isNew)
-    {
-        if (isNew)
-            locations.Forget(grain);
-        locations.Put(grain, location);
     }
 
     /// <summary>Whether the grains of a type are stateless workers.</summary>
@@ -267,7 +256,7 @@ internal sealed class GrainPlacement(
                 location = new Location(silo, default, 0);
             }
 
-            Remember(grain, location, isNew: location.Activation.IsDefault);
+            locations.Put(grain, location, replaces: location.Activation.IsDefault);
             _lookups.TryRemove(wanted, out _);
             source.SetResult((location.Silo, isNew));
         }

@@ -1,7 +1,5 @@
-using System.Buffers.Binary;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Routing;
-using ActOp.Serialization;
 using ActOp.Simulation.World;
 using ActOp.Wire;
 
@@ -64,7 +62,7 @@ internal sealed record Interference(int Number, Way Way);
 /// A frame counts when its last byte is sent. The answer of a request is the reply with its ticket, wherever it comes from; when a node
 /// sends it, the request is done. A one-way request is done a moment after it was sent.
 /// </remarks>
-internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interference> plan) : IWireTap
+internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interference> plan) : FrameTap
 {
     /// <summary>From the sending of a one-way request until its effect.</summary>
     private const long OneWayTime = 3 * Pump.Millisecond;
@@ -72,13 +70,7 @@ internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interf
     /// <summary>A process that has crashed is started again after this.</summary>
     private const long DownTime = 5 * Pump.Second;
 
-    private static readonly WireSession NoReferences = new(null);
-
-    private readonly Dictionary<WireEnd, FrameCutter> _cutters = [];
     private readonly Dictionary<(int Origin, ulong Ticket), List<Asked>> _asked = [];
-
-    /// <summary>Requests are numbered, and interfered with, while this is set.</summary>
-    internal bool IsOn { get; set; }
 
     internal List<Request> Requests { get; } = [];
 
@@ -92,18 +84,7 @@ internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interf
 
     private long LateTime => world.Settings.ResponseTimeout.Ticks + (Pump.Second / 2);
 
-    bool IWireTap.Sends(WireEnd from, ReadOnlySpan<byte> bytes)
-    {
-        if (!_cutters.TryGetValue(from, out var cutter))
-            _cutters.Add(from, cutter = new FrameCutter());
-        cutter.Add(bytes);
-        var isLost = false;
-        while (cutter.TryTake(out var frame))
-            isLost |= IsOn && frame.Length > 2 && from.Other is not null && See(from, from.Other.Machine, frame);
-        return isLost;
-    }
-
-    TableFate IWireTap.Arrives(Machine machine, TableRequest request)
+    public override TableFate Arrives(Machine machine, TableRequest request)
     {
         if (!IsOn)
             return TableFate.Answered;
@@ -130,11 +111,9 @@ internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interf
         }
     }
 
-    /// <summary>True if the frame is lost.</summary>
-    private bool See(WireEnd from, Machine to, ReadOnlySpan<byte> frame)
+    private protected override bool Loses(WireEnd from, Machine to, FrameKind kind, ref WireReader reader)
     {
-        var reader = new WireReader(frame, NoReferences);
-        switch ((FrameKind)reader.ReadByte())
+        switch (kind)
         {
             case FrameKind.Request:
                 return SeeRequest(from, to, ref reader);
@@ -158,8 +137,7 @@ internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interf
 
     private bool SeeRequest(WireEnd from, Machine to, ref WireReader reader)
     {
-        var header = RequestHeader.Read(ref reader, out _, out _, out _);
-        var kind = KindOf(header.MethodId);
+        var (header, kind) = ReadRequest(ref reader);
         if (header.IsOneWay)
             return SeeOneWay(from, to, kind);
         var origin = header.Origin ?? from.Machine.Node.Address;
@@ -286,57 +264,6 @@ internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interf
         return new Asked(number, from, null);
     }
 
-    private static string KindOf(ulong method) =>
-        TypeManifest.FindMethod(method) is { } known ? known.InterfaceType.Name + "." + known.Name : "unknown";
-
     /// <summary>A request whose answer has not been sent.</summary>
     private sealed record Asked(int Number, Machine Sender, Way? Planned);
-}
-
-/// <summary>Cuts the bytes of one direction of a connection into frames.</summary>
-internal sealed class FrameCutter
-{
-    private const uint KeepAliveMark = 0xFFFF_FFFE;
-    private const int PrefixBytes = 4;
-
-    private byte[] _bytes = new byte[1024];
-    private int _from;
-    private int _until;
-
-    internal void Add(ReadOnlySpan<byte> bytes)
-    {
-        if (_from > 0)
-        {
-            _bytes.AsSpan(_from, _until - _from).CopyTo(_bytes);
-            (_from, _until) = (0, _until - _from);
-        }
-
-        if (_bytes.Length < _until + bytes.Length)
-            Array.Resize(ref _bytes, Math.Max(_until + bytes.Length, 2 * _bytes.Length));
-        bytes.CopyTo(_bytes.AsSpan(_until));
-        _until += bytes.Length;
-    }
-
-    /// <summary>The body of the next complete frame, until the next call of this object.</summary>
-    internal bool TryTake(out ReadOnlySpan<byte> frame)
-    {
-        while (_until - _from >= PrefixBytes)
-        {
-            var length = BinaryPrimitives.ReadUInt32LittleEndian(_bytes.AsSpan(_from));
-            if (length == KeepAliveMark)
-            {
-                _from += PrefixBytes;
-                continue;
-            }
-
-            if (_until - _from - PrefixBytes < length)
-                break;
-            frame = _bytes.AsSpan(_from + PrefixBytes, (int)length);
-            _from += PrefixBytes + (int)length;
-            return true;
-        }
-
-        frame = default;
-        return false;
-    }
 }

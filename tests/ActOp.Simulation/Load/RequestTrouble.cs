@@ -1,7 +1,4 @@
-using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Routing;
-using ActOp.Serialization;
-using ActOp.Simulation.Explore;
 using ActOp.Simulation.World;
 using ActOp.Wire;
 
@@ -12,12 +9,10 @@ namespace ActOp.Simulation.Load;
 /// lost a moment later, and the answers of some are late. By chance a link is rarely lost just then.
 /// </summary>
 /// <remarks>Each of them is a fault of the run like others, and only a run that has faults of its kind has them.</remarks>
-internal sealed class RequestTrouble : IWireTap
+internal sealed class RequestTrouble : FrameTap
 {
     /// <summary>From a request until its link is lost, on average: the time in which it is done, and answered.</summary>
     private const long TimeUntilLoss = 2 * Pump.Millisecond;
-
-    private static readonly WireSession NoReferences = new(null);
 
     private readonly World.World _world;
     private readonly Faults _faults;
@@ -25,7 +20,6 @@ internal sealed class RequestTrouble : IWireTap
     private readonly string[] _kinds;
     private readonly double _losses;
     private readonly double _delays;
-    private readonly Dictionary<WireEnd, FrameCutter> _cutters = [];
 
     /// <summary>Draws how often that happens.</summary>
     /// <param name="world">The machines.</param>
@@ -43,38 +37,12 @@ internal sealed class RequestTrouble : IWireTap
             _delays = 0;
     }
 
-    /// <summary>Requests are troubled while this is set.</summary>
-    internal bool IsOn { get; set; }
-
     internal bool HasAny => _losses > 0 || _delays > 0;
 
-    bool IWireTap.Sends(WireEnd from, ReadOnlySpan<byte> bytes)
-    {
-        if (!_cutters.TryGetValue(from, out var cutter))
-            _cutters.Add(from, cutter = new FrameCutter());
-        cutter.Add(bytes);
-        var isLost = false;
-        while (cutter.TryTake(out var frame))
-            isLost |= IsOn && !isLost && frame.Length > 2 && from.Other is not null && IsMeant(frame) && Trouble(from);
-        return isLost;
-    }
+    private protected override bool Loses(WireEnd from, Machine to, FrameKind kind, ref WireReader reader) =>
+        kind == FrameKind.Request && IsMeant(ReadRequest(ref reader).Kind) && Trouble(from);
 
-    TableFate IWireTap.Arrives(Machine machine, TableRequest request) => TableFate.Answered;
-
-    private bool IsMeant(ReadOnlySpan<byte> frame)
-    {
-        var reader = new WireReader(frame, NoReferences);
-        if ((FrameKind)reader.ReadByte() != FrameKind.Request)
-            return false;
-        // Flags, and what says how to call.
-        reader.ReadByte();
-        reader.ReadByte();
-        reader.ReadFixed64();
-        if (TypeManifest.FindMethod(reader.ReadFixed64()) is not { } method)
-            return false;
-        var kind = method.InterfaceType.Name + "." + method.Name;
-        return Array.Exists(_kinds, one => kind.StartsWith(one, StringComparison.Ordinal));
-    }
+    private bool IsMeant(string request) => Array.Exists(_kinds, kind => request.StartsWith(kind, StringComparison.Ordinal));
 
     /// <summary>True if the request is lost.</summary>
     private bool Trouble(WireEnd from)

@@ -108,14 +108,9 @@ internal sealed record Settings
             MailboxLimit = 100_000,
             CollectionAge = TimeSpan.FromSeconds(dice.Pick<int>([2, 10, 900])),
         },
-        Theme.Items => this with
+        // Grains that are enumerated are mostly idle, and so what the runtime would like to move.
+        Theme.Items => For(Theme.Tokens, dice) with
         {
-            Silos = 2 + dice.Below(3),
-            Clients = 1 + dice.Below(2),
-            ResponseTimeout = TimeSpan.FromSeconds(5),
-            MailboxLimit = 100_000,
-            CollectionAge = TimeSpan.FromSeconds(dice.Pick<int>([2, 10, 900])),
-            // Grains that are enumerated are mostly idle, and so what the runtime would like to move.
             Rebalancing = dice.Chance(0.6) ? TimeSpan.FromSeconds(dice.Pick<double>([0.2, 1])) : null,
         },
         Theme.Tokens => this with
