@@ -30,6 +30,7 @@ public sealed class Link
     private readonly LinkReceiver _receiver;
     private volatile LinkPhase _phase;
     private int _abortReason;
+    private int _isPaused;
 
     internal Link(MeshNode node, ByteStream stream, LinkPhase phase, ListenerPlace? place, long sequence)
     {
@@ -133,6 +134,9 @@ public sealed class Link
 
     internal bool IsAborted => Volatile.Read(ref _abortReason) != 0;
 
+    /// <summary>Whether what arrives stays in the network for now.</summary>
+    internal bool IsPaused => Volatile.Read(ref _isPaused) != 0;
+
     internal DisconnectReason AbortReason => (DisconnectReason)Volatile.Read(ref _abortReason);
 
     /// <summary>
@@ -219,6 +223,20 @@ public sealed class Link
         {
             var poller = Poller;
             poller.Post(() => poller.CloseAborted(this), this);
+        }
+    }
+
+    /// <summary>Reads no more until <see cref="ResumeReading"/>. Any thread.</summary>
+    internal void PauseReading() => Volatile.Write(ref _isPaused, 1);
+
+    /// <summary>Reads again, if it was paused. Any thread.</summary>
+    internal void ResumeReading()
+    {
+        // The mark must be gone before Poller is read: a move that is not seen here hands the link to a poller that reads it.
+        if (Interlocked.Exchange(ref _isPaused, 0) != 0)
+        {
+            var poller = Poller;
+            poller.Post(() => poller.ReadAgain(this), this);
         }
     }
 

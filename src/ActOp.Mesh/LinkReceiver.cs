@@ -99,7 +99,8 @@ internal sealed class LinkReceiver
     }
 
     private bool MayRead(Poller poller)
-        => _link.Poller == poller && _link.IsRegistered && !_link.IsAborted && _link.Phase is not (LinkPhase.Held or LinkPhase.Closed);
+        => _link.Poller == poller && _link.IsRegistered && !_link.IsAborted && !_link.IsPaused
+            && _link.Phase is not (LinkPhase.Held or LinkPhase.Closed);
 
     private void EndReading(Poller poller, int result)
     {

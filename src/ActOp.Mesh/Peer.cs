@@ -125,6 +125,28 @@ public sealed class Peer
     /// </summary>
     public void Close() => _node.Close(this);
 
+    /// <summary>
+    /// Leaves what arrives on its data links in the network, so that the other end has to wait; what was read already is still delivered.
+    /// The control link is read, so the session stays. Ends by <see cref="ResumeReading"/>, or with the session. Calls of both must not
+    /// overlap.
+    /// </summary>
+    public void PauseReading()
+    {
+        foreach (var link in _data ?? [])
+        {
+            link.PauseReading();
+        }
+    }
+
+    /// <summary>Reads its data links again; without effect if they are not paused.</summary>
+    public void ResumeReading()
+    {
+        foreach (var link in _data ?? [])
+        {
+            link.ResumeReading();
+        }
+    }
+
     internal void MergeInto(Peer other)
     {
         Invariant.Holds(_mergedInto is null && other != this);

@@ -167,6 +167,17 @@ public sealed class Poller
         MarkUnread(link);
     }
 
+    /// <summary>
+    /// Reads a link that was paused: there is no new report for what has arrived meanwhile. Does nothing if it was moved to another poller
+    /// or closed. Posted work.
+    /// </summary>
+    internal void ReadAgain(Link link)
+    {
+        Invariant.Held(_gate);
+        link.ReadsToTheEnd = true;
+        MarkUnread(link);
+    }
+
     /// <summary>Hands a link to another poller between two reads. Any thread that holds no gate, or this poller's.</summary>
     internal bool TryMove(Link link, Poller target)
     {

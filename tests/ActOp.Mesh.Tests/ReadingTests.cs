@@ -110,6 +110,61 @@ public class ReadingTests
         Assert.Equal(Enumerable.Range(0, 200), b.AllFrames.Select(frame => Number(frame)));
     }
 
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
+    public void What_arrives_while_reading_is_paused_is_read_in_order_afterwards(Wire wire)
+    {
+        using var mesh = new TestMesh(wire);
+        var (a, b, peer, atReceiver) = mesh.Pair(options => options.ReadBytes = Limit);
+        Fill(peer, 0, 200);
+        a.FlushPending();
+        for (var tries = 0; !b.AllFrames.Any(); tries++)
+        {
+            Assert.True(tries < 1000);
+            b.Mesh.GetPoller(0).Poll(10);
+        }
+
+        atReceiver.PauseReading();
+        var read = b.AllFrames.Count();
+        mesh.Rounds(20);
+        Assert.Equal(read, b.AllFrames.Count());
+        Assert.InRange(read, 1, (Limit / 104) + 1);
+        atReceiver.ResumeReading();
+        mesh.Until(() => b.AllFrames.Count() == 200);
+        Assert.Equal(Enumerable.Range(0, 200), b.AllFrames.Select(frame => Number(frame)));
+    }
+
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
+    public void The_end_that_comes_while_reading_is_paused_is_found_afterwards(Wire wire)
+    {
+        using var mesh = new TestMesh(wire);
+        var (_, b, peer, atReceiver) = mesh.Pair();
+        atReceiver.PauseReading();
+        Fill(peer, 0, 20);
+        peer.Close();
+        mesh.Rounds(20);
+        Assert.Empty(b.AllFrames);
+        atReceiver.ResumeReading();
+        mesh.Until(() => b.Events.Contains("-a:PeerClosed") && b.Mesh.LinkCount == 0, "closed");
+        Assert.Equal(Enumerable.Range(0, 20), b.AllFrames.Select(frame => Number(frame)));
+    }
+
+    [Fact]
+    public void A_paused_link_that_is_moved_stays_paused()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (a, b, peer, atReceiver) = mesh.Pair();
+        atReceiver.PauseReading();
+        Fill(peer, 0, 20);
+        a.FlushPending();
+        b.Mesh.SetPollers(3);
+        mesh.Rounds(10);
+        Assert.Empty(b.AllFrames);
+        atReceiver.ResumeReading();
+        b.Mesh.SetPollers(1);
+        mesh.Until(() => b.AllFrames.Count() == 20);
+        Assert.Equal(Enumerable.Range(0, 20), b.AllFrames.Select(frame => Number(frame)));
+    }
+
     private static void Fill(Peer peer, int first, int count)
     {
         for (var i = first; i < first + count; i++)

@@ -14,9 +14,11 @@ namespace ActOp.Runtime.Activations;
 /// not run; further requests that would start one wait here, and follow behind what others have posted meanwhile.
 /// </summary>
 /// <remarks>
-/// <para>Owns the requests that wait, at most so many of a client as may wait for one activation; others are refused. A client has an entry
-/// from its first start until its item in the stage has found nothing to do. Any thread: each entry has a lock, under which nothing of
-/// others is called.</para>
+/// <para>Owns the requests that wait, and the pause of the links of their clients. If <see cref="PauseAt"/> requests of a client wait, its
+/// links are not read until <see cref="ResumeAt"/> are left: requests that have not been read cost the silo nothing, while thousands of
+/// objects that live for some milliseconds make the pauses of the collector long for all. What was read before, or comes through another
+/// silo, waits up to the limit; others are refused. A client has an entry from its first start until its item in the stage has found
+/// nothing to do. Any thread: each entry has a lock, under which of others only the links are marked.</para>
 /// <para>The order of a client's requests to one grain stays: while one of them waits, those behind it wait, too. The length of a start
 /// does not count: a start that waits for a storage gives its place to the next one.</para>
 /// <para>Failures. The request has expired or its caller is gone: it is dropped when its turn comes. The start throws: the request fails.
@@ -26,15 +28,23 @@ namespace ActOp.Runtime.Activations;
 /// <param name="begin">Starts the activation of a request, or routes it if it cannot start here.</param>
 /// <param name="abandoned">Drops requests that nobody waits for.</param>
 /// <param name="limit">How many requests of one client may wait.</param>
-internal sealed class StartShares(Stage work, Action<Call, GrainId> begin, AbandonedRequests abandoned, int limit)
+/// <param name="pause">Pauses (true) or resumes reading the links of a client. Must not call back.</param>
+internal sealed class StartShares(
+    Stage work, Action<Call, GrainId> begin, AbandonedRequests abandoned, int limit, Action<SiloAddress, bool> pause)
 {
     /// <summary>Some hundred microseconds of the stage: little beside a round trip, much beside the cost of a visit.</summary>
     internal const int Quantum = 32;
+
+    /// <summary>A few visits: the stage has work until a link that is read again has brought more.</summary>
+    internal const int PauseAt = 8 * Quantum;
+
+    internal const int ResumeAt = 2 * Quantum;
 
     private readonly Stage _work = work;
     private readonly Action<Call, GrainId> _begin = begin;
     private readonly AbandonedRequests _abandoned = abandoned;
     private readonly int _limit = limit;
+    private readonly Action<SiloAddress, bool> _pause = pause;
     private readonly ConcurrentDictionary<SiloAddress, Share> _shares = new();
     private int _waiting;
 
@@ -66,6 +76,7 @@ internal sealed class StartShares(Stage work, Action<Call, GrainId> begin, Aband
         private readonly Queue<(Call Call, GrainId Target)> _requests = [];
         private readonly Dictionary<GrainId, int> _targets = new(GrainsByRandomHash.Instance);
         private int _started;
+        private bool _isPaused;
         private bool _isOver;
 
         /// <summary>False if the entry is over, and another one is needed.</summary>
@@ -119,6 +130,7 @@ internal sealed class StartShares(Stage work, Action<Call, GrainId> begin, Aband
                 Invariant.Holds(!_isOver);
                 _started = count;
                 _isOver = count == 0 && _requests.Count == 0;
+                Invariant.Holds(!_isOver || !_isPaused);
                 if (_isOver)
                     shares._shares.TryRemove(KeyValuePair.Create(client, this));
             }
@@ -144,7 +156,20 @@ internal sealed class StartShares(Stage work, Action<Call, GrainId> begin, Aband
         private bool TryTake(out (Call Call, GrainId Target) next)
         {
             lock (_gate)
-                return _requests.TryDequeue(out next);
+            {
+                if (!_requests.TryDequeue(out next))
+                    return false;
+                if (_isPaused && _requests.Count <= ResumeAt)
+                    Pause(false);
+                return true;
+            }
+        }
+
+        private void Pause(bool isPaused)
+        {
+            Invariant.Held(_gate);
+            _isPaused = isPaused;
+            shares._pause(client, isPaused);
         }
 
         private bool TryKeep(Call call, GrainId target)
@@ -155,6 +180,9 @@ internal sealed class StartShares(Stage work, Action<Call, GrainId> begin, Aband
             _requests.Enqueue((call, target));
             CollectionsMarshal.GetValueRefOrAddDefault(_targets, target, out _)++;
             Interlocked.Increment(ref shares._waiting);
+            // Repeated at each request: the client may have other links since.
+            if (_requests.Count >= PauseAt)
+                Pause(true);
             // One request may have left the queue and not begun.
             Invariant.Holds(_targets.Count <= _requests.Count + 1);
             return true;

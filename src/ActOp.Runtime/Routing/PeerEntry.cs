@@ -41,7 +41,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     internal bool IsConnected => Connection is not null;
 
     /// <summary>The connected peer, or null. Any thread.</summary>
-    private Peer? Connection => Volatile.Read(ref _peer);
+    internal Peer? Connection => Volatile.Read(ref _peer);
 
     /// <summary>The bytes that have arrived over the present links.</summary>
     internal long BytesReceived

@@ -247,6 +247,16 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         return entry.Send(affinity.IsDefault ? 0 : affinity.GetUniformHashCode(), control, frame);
     }
 
+    /// <summary>Leaves what a client has sent in the network, or reads it again. Calls for one client must not overlap.</summary>
+    internal void Pause(SiloAddress client, bool isPaused)
+    {
+        var peer = _entries.Find(client)?.Connection;
+        if (isPaused)
+            peer?.PauseReading();
+        else
+            peer?.ResumeReading();
+    }
+
     /// <summary>The silo is dead, or the client gone: nothing more is sent to it.</summary>
     internal void Remove(SiloAddress address) => _entries.Remove(address);
 
