@@ -273,7 +273,7 @@ internal sealed class AgentSubscription : IDisposable
                 (began, attempt) = (_agent.Parts.Now, 0);
             }
 
-            if ((report.Error ?? Nothing(report)) is not { } error)
+            if ((report.Error ?? ErrorOfNoneTaken(report)) is not { } error)
                 continue;
             _cursor.RecordDeliveryFailure();
             if (_agent.Parts.Now - began >= (long)_agent.Options.MaxEventDeliveryTime.TotalMilliseconds)
@@ -307,7 +307,7 @@ internal sealed class AgentSubscription : IDisposable
     }
 
     /// <summary>A consumer that takes nothing and says nothing would be asked for ever.</summary>
-    private static InvalidOperationException? Nothing(DeliveryReport report) =>
+    private static InvalidOperationException? ErrorOfNoneTaken(DeliveryReport report) =>
         report.Taken > 0 ? null : new InvalidOperationException("The consumer has taken nothing.");
 
     /// <summary>One delivery.</summary>

@@ -153,11 +153,11 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
         _control.Ran(time);
         _work.Ran(time);
         _node = node;
-        node.Local.Background.Part("health").Every(Period, () => Look(node));
+        node.Local.Background.Part("health").Every(Period, () => CheckStages(node));
     }
 
     /// <summary>Once a second.</summary>
-    private void Look(HealthParts node)
+    private void CheckStages(HealthParts node)
     {
         _control.Post(node.Stages.Control.Post, time);
         _work.Post(node.Stages.Work.Post, time);

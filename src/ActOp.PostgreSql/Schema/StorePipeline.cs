@@ -166,7 +166,7 @@ internal abstract class StorePipeline<T>
                     await Database.CloseAsync(connection).ConfigureAwait(false);
                 connection = null;
                 together.RemoveAll(static item => item.IsAnswered);
-                var failure = Database.Judge(exception);
+                var failure = Database.FailureOf(exception);
                 if (failure == Failure.Refused && exception is PostgresException && together.Count > 1)
                     return await SplitAsync(together, exception).ConfigureAwait(false);
                 together = Repeatable(together, exception, failure);
