@@ -78,7 +78,7 @@ internal sealed class AgentSubscription : IDisposable
         }
         catch (Exception exception)
         {
-            _agent.QueueParts.Failed("Refresh of " + _cursor.GetType(), exception);
+            _agent.QueueBorder.Failed("Refresh of " + _cursor.GetType(), exception);
         }
     }
 
@@ -95,7 +95,7 @@ internal sealed class AgentSubscription : IDisposable
     public void Dispose()
     {
         _hasEnded = true;
-        _agent.QueueParts.Release(_cursor);
+        _agent.QueueBorder.Release(_cursor);
     }
 
     private async Task RunAsync()
@@ -174,8 +174,8 @@ internal sealed class AgentSubscription : IDisposable
         var held = _cursor;
         try
         {
-            _cursor = QueueParts.NewCursor(_agent.Cache, _stream.Id, null);
-            _agent.QueueParts.Release(held);
+            _cursor = QueueBorder.NewCursor(_agent.Cache, _stream.Id, null);
+            _agent.QueueBorder.Release(held);
         }
         catch (Exception exception)
         {
@@ -386,13 +386,13 @@ internal sealed class AgentSubscription : IDisposable
         var cursor = _cursor;
         try
         {
-            cursor = QueueParts.NewCursor(_agent.Cache, _stream.Id, start);
+            cursor = QueueBorder.NewCursor(_agent.Cache, _stream.Id, start);
         }
         catch (DataNotAvailableException exception)
         {
             failure = exception;
             cursor = _agent.Cache is SimpleQueueCache own ? own.GetCursorAtOldest(_stream.Id)
-                : QueueParts.NewCursor(_agent.Cache, _stream.Id, null);
+                : QueueBorder.NewCursor(_agent.Cache, _stream.Id, null);
         }
         catch (Exception exception)
         {
@@ -400,7 +400,7 @@ internal sealed class AgentSubscription : IDisposable
         }
 
         if (!ReferenceEquals(cursor, _cursor))
-            _agent.QueueParts.Release(_cursor);
+            _agent.QueueBorder.Release(_cursor);
         _cursor = cursor;
         if (failure is not null)
             await TellAsync(failure);

@@ -22,6 +22,17 @@ public class NamingTests
         Findings.None(wrong);
     }
 
+    /// <summary>What its parts are for, the name must say: ActivationParts are all that an activation uses; Orleans has ApplicationParts.</summary>
+    [Fact]
+    public void A_type_is_not_named_after_its_parts()
+    {
+        var wrong = from file in Repository.Sources("src")
+                    from name in file.TypeNames
+                    where name.EndsWith("Parts", StringComparison.Ordinal) && name is not ("ActivationParts" or "ApplicationParts")
+                    select $"{file.Path}: {name}";
+        Findings.None(wrong);
+    }
+
     /// <summary>A name that does not say what the method does.</summary>
     [Fact]
     public void No_method_has_a_name_that_was_given_up()

@@ -12,7 +12,7 @@ namespace ActOp.Streams;
 /// return is checked here, and what must not disturb its caller ends here.
 /// </summary>
 /// <remarks>Belongs to the agent of the queue and runs on its turns. Holds a count of failures for the log.</remarks>
-internal sealed class QueueParts(AgentSetup setup, QueueId queue)
+internal sealed class QueueBorder(AgentSetup setup, QueueId queue)
 {
     /// <summary>A pause of nothing would keep the thread.</summary>
     private static readonly TimeSpan ShortestPause = TimeSpan.FromMilliseconds(10);
