@@ -108,7 +108,7 @@ public static class HaloCommands
         var run = new ClusterRun<SiloSample, LoadReport>(timeline, longest, arguments, arguments);
         var work = run.ExecuteAsync(cancellation);
         await ProgressView.ForConsole().ShowAsync(OptimizeName.Of(options.Optimize.ToString().ToLowerInvariant()),
-            () => ProgressLine.Read(timeline), work).ConfigureAwait(false);
+            () => RunProgress.Read(timeline), work).ConfigureAwait(false);
         await work.ConfigureAwait(false);
         return ResultAssembly.Assemble(options, timeline);
     }

@@ -15,7 +15,7 @@ namespace ActOp.Management;
 /// Holds nothing. A silo that does not answer within 5 s is left out, and the others have the same; if none of several answers, the start
 /// goes on with a warning. An answer that comes twice changes nothing: each setting has a stamp. Any thread.
 /// </remarks>
-internal sealed partial class LateVersions(Func<ManagementParts> parts, ILoggerFactory loggers) : ILifecycleParticipant<ISiloLifecycle>
+internal sealed partial class LateVersions(Func<ManagementNeeds> parts, ILoggerFactory loggers) : ILifecycleParticipant<ISiloLifecycle>
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 

@@ -13,14 +13,14 @@ using Orleans.Versions.Selector;
 namespace ActOp.Management;
 
 /// <summary>The parts of the silo that the management grain uses.</summary>
-internal sealed record ManagementParts(
+internal sealed record ManagementNeeds(
     LocalNode Local, ClusterView Cluster, GrainFactory Factory, DirectoryClient Directory, ClusterManifests Manifests);
 
 /// <summary>Asks the silos, all at the same time. If one of them does not answer, the call fails with its error.</summary>
 [GrainType("actop.management")]
 [StatelessWorker]
 [Reentrant]
-internal sealed class ManagementGrain(ManagementParts parts) : Grain, IManagementGrain
+internal sealed class ManagementGrain(ManagementNeeds parts) : Grain, IManagementGrain
 {
     /// <summary>The generation of a silo is the number of seconds since then.</summary>
     private static readonly DateTime Epoch = new(2010, 1, 1, 0, 0, 0, DateTimeKind.Utc);

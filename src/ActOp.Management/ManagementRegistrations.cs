@@ -32,7 +32,7 @@ internal static class ManagementRegistrations
     {
         AddCommon(services);
         services.AddSingleton(static provider => Of(provider) is var node
-            ? new ManagementParts(node.Local, node.ClusterView, node.Factory, node.Directory, node.Manifests)
+            ? new ManagementNeeds(node.Local, node.ClusterView, node.Factory, node.Directory, node.Manifests)
             : null!);
         services.AddSingleton(new NodeTarget(ManagementTarget.Name, static node =>
             new ManagementTarget(node.Local, node.Activations, node.Manifests, node.Peers, node.Router)));
@@ -42,7 +42,7 @@ internal static class ManagementRegistrations
         services.AddTransient<IGrainManagementExtension>(static provider =>
             new GrainManagementExtension(provider.GetRequiredService<IGrainContextAccessor>().GrainContext));
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider =>
-            new LateVersions(provider.GetRequiredService<ManagementParts>, GuardedLoggers.Of(provider)));
+            new LateVersions(provider.GetRequiredService<ManagementNeeds>, GuardedLoggers.Of(provider)));
         services.AddSingleton(static provider => new GrainClassMap(Of(provider).Classes));
         services.AddSingleton(static provider => Of(provider).Classes);
         services.AddSingleton<IGrainLocator>(static provider => Of(provider) is var node

@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using System.Globalization;
-using System.Runtime.CompilerServices;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
@@ -37,7 +36,8 @@ internal sealed class ManifestApi(LocalNode local, ClusterView cluster, ClusterM
         }
     }
 
-    public IAsyncEnumerable<ClusterManifest> Updates => UpdatesAsync(local.Background.Part("manifest updates").Stopping);
+    public IAsyncEnumerable<ClusterManifest> Updates => Management.Updates.Read(
+        () => Task.WhenAny(manifests.Changed, cluster.Changed), () => Current, local.Background.Part("manifest updates").Stopping);
 
     public GrainManifest LocalGrainManifest => _own ??= Of(local.IsSilo ? manifests.Own : classes.LocalInterfaces());
 
@@ -72,27 +72,5 @@ internal sealed class ManifestApi(LocalNode local, ClusterView cluster, ClusterM
         }
 
         return new GrainInterfaceProperties(properties.ToImmutable());
-    }
-
-    private async IAsyncEnumerable<ClusterManifest> UpdatesAsync(
-        CancellationToken stopping, [EnumeratorCancellation] CancellationToken cancellationToken = default)
-    {
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(stopping, cancellationToken);
-        ClusterManifest? told = null;
-        while (!stopping.IsCancellationRequested)
-        {
-            Task changed = Task.WhenAny(manifests.Changed, cluster.Changed);
-            var now = Current;
-            if (!ReferenceEquals(told, now))
-            {
-                told = now;
-                yield return now;
-                continue;
-            }
-
-            await changed.WaitAsync(ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing
-                | ConfigureAwaitOptions.ContinueOnCapturedContext);
-            cancellationToken.ThrowIfCancellationRequested();
-        }
     }
 }

@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using System.Runtime.CompilerServices;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
 using Orleans.Runtime;
@@ -36,7 +35,7 @@ internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<C
         }
     }
 
-    public IAsyncEnumerable<ClusterMembershipSnapshot> MembershipUpdates => UpdatesAsync(_work.Stopping);
+    public IAsyncEnumerable<ClusterMembershipSnapshot> MembershipUpdates => UpdatesUntil(_work.Stopping);
 
     public SiloStatus CurrentStatus => local.IsDead ? SiloStatus.Dead : cluster.View.StatusOf(local.Address) switch
     {
@@ -126,33 +125,14 @@ internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<C
             static member => member.Silo, static member => new ClusterMember(member.Silo, member.Status, member.Name)),
         view.Version);
 
-    private async IAsyncEnumerable<ClusterMembershipSnapshot> UpdatesAsync(
-        CancellationToken stopping, [EnumeratorCancellation] CancellationToken cancellationToken = default)
-    {
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(stopping, cancellationToken);
-        ClusterMembershipSnapshot? told = null;
-        while (!stopping.IsCancellationRequested)
-        {
-            var changed = cluster.Changed;
-            var now = CurrentSnapshot;
-            if (!ReferenceEquals(told, now))
-            {
-                told = now;
-                yield return now;
-                continue;
-            }
-
-            await changed.WaitAsync(ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing
-                | ConfigureAwaitOptions.ContinueOnCapturedContext);
-            cancellationToken.ThrowIfCancellationRequested();
-        }
-    }
+    private IAsyncEnumerable<ClusterMembershipSnapshot> UpdatesUntil(CancellationToken stopping, CancellationToken reader = default) =>
+        Updates.Read(() => cluster.Changed, () => CurrentSnapshot, stopping, reader);
 
     private async Task TellAsync(ClusterMembershipSnapshot before, CancellationToken stopping)
     {
         // Whoever subscribed may be a grain: the listeners are not told on its turns.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
-        await foreach (var now in UpdatesAsync(stopping, stopping).ConfigureAwait(false))
+        await foreach (var now in UpdatesUntil(stopping, stopping).ConfigureAwait(false))
         {
             // The membership of another table begins anew.
             var update = now.Version >= before.Version ? now.CreateUpdate(before) : now.AsUpdate();

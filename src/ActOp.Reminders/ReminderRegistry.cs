@@ -17,7 +17,7 @@ namespace ActOp.Reminders;
 /// <param name="parts">Known when the silo has started.</param>
 /// <param name="options">The options.</param>
 /// <param name="table">Null if none is configured.</param>
-internal sealed class ReminderRegistry(Func<ReminderRegistryParts> parts, ReminderOptions options, IReminderTable? table)
+internal sealed class ReminderRegistry(Func<ReminderRegistryNeeds> parts, ReminderOptions options, IReminderTable? table)
     : IReminderRegistry
 {
     private static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(10);
@@ -133,4 +133,4 @@ internal sealed class ReminderRegistry(Func<ReminderRegistryParts> parts, Remind
 }
 
 /// <summary>What the registry uses of its silo.</summary>
-internal sealed record ReminderRegistryParts(LocalNode Local, ClusterView Cluster, DirectoryService Directory, GrainFactory Factory);
+internal sealed record ReminderRegistryNeeds(LocalNode Local, ClusterView Cluster, DirectoryService Directory, GrainFactory Factory);

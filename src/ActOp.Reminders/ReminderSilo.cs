@@ -46,7 +46,7 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
             () =>
             {
                 var node = provider.GetRequiredService<Node>();
-                return new ReminderRegistryParts(node.Local, node.ClusterView, node.DirectoryService, node.Factory);
+                return new ReminderRegistryNeeds(node.Local, node.ClusterView, node.DirectoryService, node.Factory);
             },
             provider.GetRequiredService<IOptions<ReminderOptions>>().Value, provider.GetService<IReminderTable>()));
         services.TryAddSingleton<IReminderRegistry>(static provider => provider.GetRequiredService<ReminderRegistry>());

@@ -423,7 +423,7 @@ public sealed class Stage : IDisposable, ISampled
     {
         var longest = 0;
         foreach (var worker in Workers)
-            longest = Math.Max(longest, worker.Look());
+            longest = Math.Max(longest, worker.CountInSameItem());
         return longest;
     }
 

@@ -140,7 +140,7 @@ internal sealed class Worker
     /// Called in equal periods by one thread at a time: for how many calls the owner has been inside the same item. Only that thread
     /// touches what it writes.
     /// </summary>
-    internal int Look()
+    internal int CountInSameItem()
     {
         var steps = Volatile.Read(ref _steps);
         _looks = steps == _lookedAt && steps % 2 != 0 ? _looks + 1 : 0;

@@ -8,7 +8,7 @@ namespace ActOp.Streams;
 
 /// <summary>What the agents of a provider have in common. Immutable.</summary>
 internal sealed record AgentSetup(
-    StreamParts Parts, string Provider, IQueueAdapter Adapter, IQueueAdapterFactory Factory, StreamPubSub PubSub,
+    StreamNode Parts, string Provider, IQueueAdapter Adapter, IQueueAdapterFactory Factory, StreamPubSub PubSub,
     StreamPullingAgentOptions Options, IStreamFilter? Filter, AgentBackoffs Backoffs);
 
 /// <summary>How long agents of a provider pause after failures.</summary>

@@ -78,7 +78,7 @@ internal sealed class AgentSubscription : IDisposable
         }
         catch (Exception exception)
         {
-            _agent.QueueParts.Failed("Refresh of " + _cursor.GetType(), exception);
+            _agent.QueueBorder.Failed("Refresh of " + _cursor.GetType(), exception);
         }
     }
 
@@ -95,7 +95,7 @@ internal sealed class AgentSubscription : IDisposable
     public void Dispose()
     {
         _hasEnded = true;
-        _agent.QueueParts.Release(_cursor);
+        _agent.QueueBorder.Release(_cursor);
     }
 
     private async Task RunAsync()
@@ -174,8 +174,8 @@ internal sealed class AgentSubscription : IDisposable
         var held = _cursor;
         try
         {
-            _cursor = QueueParts.NewCursor(_agent.Cache, _stream.Id, null);
-            _agent.QueueParts.Release(held);
+            _cursor = QueueBorder.NewCursor(_agent.Cache, _stream.Id, null);
+            _agent.QueueBorder.Release(held);
         }
         catch (Exception exception)
         {
@@ -273,7 +273,7 @@ internal sealed class AgentSubscription : IDisposable
                 (began, attempt) = (_agent.Parts.Now, 0);
             }
 
-            if ((report.Error ?? Nothing(report)) is not { } error)
+            if ((report.Error ?? ErrorOfNoneTaken(report)) is not { } error)
                 continue;
             _cursor.RecordDeliveryFailure();
             if (_agent.Parts.Now - began >= (long)_agent.Options.MaxEventDeliveryTime.TotalMilliseconds)
@@ -307,7 +307,7 @@ internal sealed class AgentSubscription : IDisposable
     }
 
     /// <summary>A consumer that takes nothing and says nothing would be asked for ever.</summary>
-    private static InvalidOperationException? Nothing(DeliveryReport report) =>
+    private static InvalidOperationException? ErrorOfNoneTaken(DeliveryReport report) =>
         report.Taken > 0 ? null : new InvalidOperationException("The consumer has taken nothing.");
 
     /// <summary>One delivery.</summary>
@@ -386,13 +386,13 @@ internal sealed class AgentSubscription : IDisposable
         var cursor = _cursor;
         try
         {
-            cursor = QueueParts.NewCursor(_agent.Cache, _stream.Id, start);
+            cursor = QueueBorder.NewCursor(_agent.Cache, _stream.Id, start);
         }
         catch (DataNotAvailableException exception)
         {
             failure = exception;
             cursor = _agent.Cache is SimpleQueueCache own ? own.GetCursorAtOldest(_stream.Id)
-                : QueueParts.NewCursor(_agent.Cache, _stream.Id, null);
+                : QueueBorder.NewCursor(_agent.Cache, _stream.Id, null);
         }
         catch (Exception exception)
         {
@@ -400,7 +400,7 @@ internal sealed class AgentSubscription : IDisposable
         }
 
         if (!ReferenceEquals(cursor, _cursor))
-            _agent.QueueParts.Release(_cursor);
+            _agent.QueueBorder.Release(_cursor);
         _cursor = cursor;
         if (failure is not null)
             await TellAsync(failure);

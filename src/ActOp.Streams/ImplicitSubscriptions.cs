@@ -19,7 +19,7 @@ namespace ActOp.Streams;
 /// namespaces. A pattern that cannot be used in this process is logged once per table and matches nothing. A predicate or mapper of the
 /// application that throws leaves its class out, for as long as it throws; the other subscriptions to the stream or channel hold.
 /// </remarks>
-internal sealed class ImplicitSubscriptions(StreamParts parts)
+internal sealed class ImplicitSubscriptions(StreamNode parts)
 {
     /// <summary>Namespaces whose classes are kept; others are looked up each time.</summary>
     private const int MaxNamespaces = 4096;
@@ -92,7 +92,7 @@ internal sealed class ImplicitSubscriptions(StreamParts parts)
     /// <summary>The bindings of the known classes.</summary>
     private sealed class Table
     {
-        internal Table(GrainTypeEntry[] entries, StreamParts parts)
+        internal Table(GrainTypeEntry[] entries, StreamNode parts)
         {
             Entries = entries;
             var (streams, channels) = (new List<Binding>(), new List<Binding>());
@@ -143,13 +143,13 @@ internal sealed class ImplicitSubscriptions(StreamParts parts)
     }
 
     /// <summary>One binding of one class.</summary>
-    private sealed class Binding(GrainBindings bindings, Func<string, bool> matches, StreamParts parts, string? mapper)
+    private sealed class Binding(GrainBindings bindings, Func<string, bool> matches, StreamNode parts, string? mapper)
     {
         private readonly FailureCount _failures = new();
 
         internal GrainType GrainType => bindings.GrainType;
 
-        internal static Binding OfStreams(StreamParts parts, GrainBindings bindings, IReadOnlyDictionary<string, string> values)
+        internal static Binding OfStreams(StreamNode parts, GrainBindings bindings, IReadOnlyDictionary<string, string> values)
         {
             var pattern = values.GetValueOrDefault(WellKnownGrainTypeProperties.StreamBindingPatternKey) ?? "";
             var mapper = values.GetValueOrDefault(WellKnownGrainTypeProperties.StreamIdMapperKey);
@@ -158,7 +158,7 @@ internal sealed class ImplicitSubscriptions(StreamParts parts)
                 provider => provider.TryGetPredicate(pattern, out var predicate) ? predicate.IsMatch : null), parts, mapper);
         }
 
-        internal static Binding OfChannels(StreamParts parts, GrainBindings bindings, IReadOnlyDictionary<string, string> values)
+        internal static Binding OfChannels(StreamNode parts, GrainBindings bindings, IReadOnlyDictionary<string, string> values)
         {
             var pattern = values.GetValueOrDefault(WellKnownGrainTypeProperties.BroadcastChannelBindingPatternKey) ?? "";
             var mapper = values.GetValueOrDefault(WellKnownGrainTypeProperties.ChannelIdMapperKey);
@@ -217,7 +217,7 @@ internal sealed class ImplicitSubscriptions(StreamParts parts)
 
         /// <summary>The predicate of the first provider that knows the pattern. One that throws does not know it.</summary>
         private static Func<string, bool> Predicate<TProvider>(
-            StreamParts parts, GrainType grainType, string pattern, IEnumerable<TProvider> providers,
+            StreamNode parts, GrainType grainType, string pattern, IEnumerable<TProvider> providers,
             Func<TProvider, Func<string, bool>?> find)
         {
             var reason = "no provider of predicates knows it";

@@ -63,7 +63,7 @@ internal sealed record MemoryQueueLimits(int Messages);
 /// <see cref="LongestWaitForRoom"/>; then they get an exception that says so, and their messages are not delivered.</para>
 /// </remarks>
 [Reentrant, KeepAlive, Immovable]
-internal sealed class MemoryQueueGrain(TimeProvider time, StreamParts? parts = null) : Grain, IMemoryQueue, IGrainMigrationParticipant
+internal sealed class MemoryQueueGrain(TimeProvider time, StreamNode? parts = null) : Grain, IMemoryQueue, IGrainMigrationParticipant
 {
     private const string QueueKey = "queue";
 

@@ -30,11 +30,11 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
     private static readonly TimeSpan LongestNotice = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan PauseBeforeNotice = TimeSpan.FromMilliseconds(100);
 
-    private readonly StreamParts _parts;
+    private readonly StreamNode _parts;
     private readonly IPubSubStore _store;
     private readonly ClientRightsOptions _rights;
 
-    public PubSubRendezvousGrain(StreamParts parts, IOptions<ClientRightsOptions> rights)
+    public PubSubRendezvousGrain(StreamNode parts, IOptions<ClientRightsOptions> rights)
     {
         _parts = parts;
         _rights = rights.Value;
@@ -265,7 +265,7 @@ internal static class PubSubStores
     /// <summary>
     /// The grain storage called PubSubStore. Without one, a store that lasts as long as the activation, which is logged once.
     /// </summary>
-    internal static IPubSubStore For(StreamParts parts, IGrainContext grain)
+    internal static IPubSubStore For(StreamNode parts, IGrainContext grain)
     {
         if (parts.Services.GetKeyedService<IGrainStorage>(ProviderConstants.DEFAULT_PUBSUB_PROVIDER_NAME) is { } storage)
             return new StoragePubSubStore(storage, grain.GrainId);

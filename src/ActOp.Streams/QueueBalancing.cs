@@ -11,7 +11,7 @@ namespace ActOp.Streams;
 /// on.</remarks>
 internal sealed class SiloWatch(IServiceProvider services, Action<HashSet<SiloAddress>> changed) : IDisposable
 {
-    private readonly StreamParts _parts = services.GetRequiredService<StreamParts>();
+    private readonly StreamNode _parts = services.GetRequiredService<StreamNode>();
     private readonly CancellationTokenSource _ended = new();
 
     internal SiloAddress Local => _parts.Local.Address;
@@ -47,7 +47,7 @@ internal sealed class SiloWatch(IServiceProvider services, Action<HashSet<SiloAd
 /// </summary>
 internal sealed class EvenQueueBalancer(IServiceProvider services) : QueueBalancerBase(services, NullLogger.Instance)
 {
-    private readonly StreamParts _parts = services.GetRequiredService<StreamParts>();
+    private readonly StreamNode _parts = services.GetRequiredService<StreamNode>();
     private QueueId[] _all = [];
     private volatile QueueId[] _mine = [];
 

@@ -23,7 +23,7 @@ namespace ActOp.Streams;
 /// <see cref="AgentSubscription"/>. The silo dies: the balancer of another silo starts an agent, which gets what was not acknowledged.
 /// Started twice, by silos with different views: consumers get some batches twice. Nobody notices an agent that reads slowly, except the
 /// producers that wait. Whatever else the application's receiver, cache, cursors, filter or pauses do wrong is a failure of the read, of
-/// the stream or of the subscription that it belongs to: <see cref="QueueParts"/>.</para>
+/// the stream or of the subscription that it belongs to: <see cref="QueueBorder"/>.</para>
 /// </remarks>
 internal sealed class StreamAgent : IStreamAgent
 {
@@ -49,7 +49,7 @@ internal sealed class StreamAgent : IStreamAgent
 
     /// <summary>Cancelled when the stop has waited long enough for what was under way.</summary>
     private readonly CancellationTokenSource _abandoned = new();
-    private readonly QueueParts _queueParts;
+    private readonly QueueBorder _queueParts;
     private readonly FailureCount _filterFailures = new();
     private readonly Dictionary<StreamId, AgentStream> _streams = [];
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -68,21 +68,21 @@ internal sealed class StreamAgent : IStreamAgent
         _setup = setup;
         _queue = queue;
         Reports = new AgentReports(setup, queue);
-        _queueParts = new QueueParts(setup, queue);
+        _queueParts = new QueueBorder(setup, queue);
         _host = setup.Parts.AddObserver(this);
         _acknowledgements = new Acknowledgements(
             () => Cache.TryPurgeFromCache(out var purged) ? purged : null,
             batches => DeliveredAsync(_receiver!.MessagesDeliveredAsync(batches, _stopping.Token)));
     }
 
-    internal StreamParts Parts => _setup.Parts;
+    internal StreamNode Parts => _setup.Parts;
 
     internal StreamPullingAgentOptions Options => _setup.Options;
 
     /// <summary>Made before the first read.</summary>
     internal IQueueCache Cache => _cache!;
 
-    internal QueueParts QueueParts => _queueParts;
+    internal QueueBorder QueueBorder => _queueParts;
 
     internal AgentReports Reports { get; }
 
@@ -500,12 +500,12 @@ internal sealed class StreamAgent : IStreamAgent
     {
         try
         {
-            return QueueParts.NewCursor(Cache, stream, first);
+            return QueueBorder.NewCursor(Cache, stream, first);
         }
         catch (Exception exception) when (first is not null)
         {
             _queueParts.Failed("A cursor for the stream " + stream, exception);
-            return Cache is SimpleQueueCache own ? own.GetCursorAtOldest(stream) : QueueParts.NewCursor(Cache, stream, null);
+            return Cache is SimpleQueueCache own ? own.GetCursorAtOldest(stream) : QueueBorder.NewCursor(Cache, stream, null);
         }
     }
 

@@ -20,7 +20,7 @@ namespace ActOp.Streams;
 /// one that hangs: it gets no further item. Nobody is attached: <c>OnSubscribed</c> is called
 /// if the grain has it; if still nobody is, the items are dropped, as in Orleans, with one log line per activation.</para>
 /// </remarks>
-internal sealed class StreamConsumers(StreamParts parts, Activation? grain) : IStreamConsumerExtension
+internal sealed class StreamConsumers(StreamNode parts, Activation? grain) : IStreamConsumerExtension
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<Guid, StreamAttachment> _attached = [];
@@ -104,7 +104,7 @@ internal sealed class StreamConsumers(StreamParts parts, Activation? grain) : IS
         return attachment;
     }
 
-    private sealed class HandleFactory(StreamParts parts, QualifiedStreamId stream, Guid subscription) : IStreamSubscriptionHandleFactory
+    private sealed class HandleFactory(StreamNode parts, QualifiedStreamId stream, Guid subscription) : IStreamSubscriptionHandleFactory
     {
         public string ProviderName => stream.ProviderName;
 
@@ -133,7 +133,7 @@ internal abstract class StreamAttachment
     internal abstract StreamSequenceToken? Start { get; }
 
     internal abstract Task<DeliveryReport> TakeAsync(
-        StreamParts parts, QualifiedStreamId stream, IBatchContainer[] batches, StreamSequenceToken? agreedStart);
+        StreamNode parts, QualifiedStreamId stream, IBatchContainer[] batches, StreamSequenceToken? agreedStart);
 
     internal abstract Task FailAsync(Exception reason);
 }
@@ -156,7 +156,7 @@ internal sealed class StreamAttachment<T>(
         : Given.Task(batchObserver!.OnErrorAsync(reason), "OnErrorAsync of the observer");
 
     internal override async Task<DeliveryReport> TakeAsync(
-        StreamParts parts, QualifiedStreamId stream, IBatchContainer[] batches, StreamSequenceToken? agreedStart)
+        StreamNode parts, QualifiedStreamId stream, IBatchContainer[] batches, StreamSequenceToken? agreedStart)
     {
         if (Start is not null && !Start.Equals(agreedStart))
             return new DeliveryReport(0, start);

@@ -15,7 +15,7 @@ namespace ActOp.Streams;
 /// on.</param>
 /// <param name="providerName">The provider.</param>
 /// <param name="streamId">The id.</param>
-internal sealed class StreamOf<T>(StreamParts? parts, string providerName, StreamId streamId) : IAsyncStream<T>
+internal sealed class StreamOf<T>(StreamNode? parts, string providerName, StreamId streamId) : IAsyncStream<T>
 {
     private const string Adding = "QueueMessageBatchAsync of the adapter";
 
@@ -227,7 +227,7 @@ internal static class StreamValueCodecs
         }
     }
 
-    internal static StreamParts? PartsOf(CallRuntime? runtime) => (runtime as CallSender)?.Services.GetService<StreamParts>();
+    internal static StreamNode? PartsOf(CallRuntime? runtime) => (runtime as CallSender)?.Services.GetService<StreamNode>();
 }
 
 /// <summary>Provider and id.</summary>

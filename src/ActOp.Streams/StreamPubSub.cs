@@ -8,7 +8,7 @@ namespace ActOp.Streams;
 /// The subscriptions of a provider: explicit ones, which the rendezvous of each stream keeps, and implicit ones, which follow from the
 /// attributes of the grain classes of the cluster. Holds nothing; any thread.
 /// </summary>
-internal sealed class StreamPubSub(StreamParts parts, ImplicitSubscriptions implicits, StreamPubSubType type)
+internal sealed class StreamPubSub(StreamNode parts, ImplicitSubscriptions implicits, StreamPubSubType type)
     : IStreamPubSub, IStreamSubscriptionManager
 {
     private bool HasExplicit => type != StreamPubSubType.ImplicitOnly;
@@ -132,7 +132,7 @@ internal sealed class StreamPubSub(StreamParts parts, ImplicitSubscriptions impl
 }
 
 /// <summary>The manager of the explicit subscriptions of all providers.</summary>
-internal sealed class SubscriptionManagers(StreamParts parts, ImplicitSubscriptions implicits) : IStreamSubscriptionManagerAdmin
+internal sealed class SubscriptionManagers(StreamNode parts, ImplicitSubscriptions implicits) : IStreamSubscriptionManagerAdmin
 {
     private readonly StreamPubSub _explicit = new(parts, implicits, StreamPubSubType.ExplicitGrainBasedOnly);
 

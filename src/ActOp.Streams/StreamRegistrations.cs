@@ -19,7 +19,7 @@ internal static class StreamRegistrations
     {
         AddCommon(services);
         services.TryAddEnumerable(ServiceDescriptor.Singleton<IGrainPropertiesProvider, AttributeGrainBindingsProvider>());
-        services.TryAddTransient(StreamParts.NewConsumers);
+        services.TryAddTransient(StreamNode.NewConsumers);
         services.TryAddTransient(Channels.ChannelConsumers.New);
     }
 
@@ -40,13 +40,13 @@ internal static class StreamRegistrations
         services.TryAddSingleton(static provider =>
         {
             var node = provider.GetRequiredService<Node>();
-            return new StreamParts(node.Local, node.ClusterView, node.Activations, node.Classes, node.Factory, node.Calls,
+            return new StreamNode(node.Local, node.ClusterView, node.Activations, node.Classes, node.Factory, node.Calls,
                 new StreamLog(GuardedLoggers.Of(provider).CreateLogger("ActOp.Streams")));
         });
-        services.TryAddSingleton<IProviderRuntime>(static provider => provider.GetRequiredService<StreamParts>());
-        services.TryAddSingleton(static provider => new ImplicitSubscriptions(provider.GetRequiredService<StreamParts>()));
+        services.TryAddSingleton<IProviderRuntime>(static provider => provider.GetRequiredService<StreamNode>());
+        services.TryAddSingleton(static provider => new ImplicitSubscriptions(provider.GetRequiredService<StreamNode>()));
         services.TryAddSingleton<IStreamSubscriptionManagerAdmin>(static provider => new SubscriptionManagers(
-            provider.GetRequiredService<StreamParts>(), provider.GetRequiredService<ImplicitSubscriptions>()));
+            provider.GetRequiredService<StreamNode>(), provider.GetRequiredService<ImplicitSubscriptions>()));
         services.TryAddEnumerable(
             ServiceDescriptor.Singleton<IStreamNamespacePredicateProvider, DefaultStreamNamespacePredicateProvider>());
         services.TryAddEnumerable(

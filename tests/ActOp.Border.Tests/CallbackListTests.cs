@@ -13,8 +13,8 @@ public class CallbackListTests
 {
     private static readonly Assembly[] Assemblies =
     [
-        typeof(Grain).Assembly, typeof(Node).Assembly, typeof(StreamParts).Assembly, typeof(ReminderSilo).Assembly,
-        typeof(ManagementParts).Assembly, typeof(SiloHost).Assembly, typeof(ICodecProvider).Assembly,
+        typeof(Grain).Assembly, typeof(Node).Assembly, typeof(StreamNode).Assembly, typeof(ReminderSilo).Assembly,
+        typeof(ManagementNeeds).Assembly, typeof(SiloHost).Assembly, typeof(ICodecProvider).Assembly,
         typeof(IActivatorProvider).Assembly,
     ];
 

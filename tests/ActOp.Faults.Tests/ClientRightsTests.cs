@@ -86,7 +86,7 @@ public sealed class ClientRightsTests(ClientRightsTests.PlainSilos cluster) : IC
     [Fact]
     public void Every_method_of_the_runtime_is_closed_to_clients_but_for_an_explicit_list()
     {
-        var interfaces = new[] { typeof(CallMethod), typeof(Node), typeof(StreamParts), typeof(ReminderSilo), typeof(ManagementParts),
+        var interfaces = new[] { typeof(CallMethod), typeof(Node), typeof(StreamNode), typeof(ReminderSilo), typeof(ManagementNeeds),
                 typeof(TestCluster) }
             .SelectMany(static type => type.Assembly.GetTypes()).Where(static type => type.IsInterface
                 && typeof(IAddressable).IsAssignableFrom(type) && !typeof(ISystemTarget).IsAssignableFrom(type))

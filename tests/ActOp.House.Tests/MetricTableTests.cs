@@ -27,7 +27,7 @@ public partial class MetricTableTests
         builder.ConfigureSilo(static (_, silo) => silo.AddMemoryGrainStorageAsDefault().UseInMemoryReminderService());
         await using var cluster = builder.Build();
         await cluster.DeployAsync();
-        Assert.NotNull(cluster.Silos[0].ServiceProvider.GetRequiredService<StateParts>());
+        Assert.NotNull(cluster.Silos[0].ServiceProvider.GetRequiredService<StateDiagnostics>());
         var text = Repository.Text("docs/observability.md");
         string[] named = [.. Row().Matches(text).Select(static match => match.Groups[1].Value).Distinct()];
         lock (published)

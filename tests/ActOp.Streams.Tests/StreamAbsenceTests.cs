@@ -31,7 +31,7 @@ public class StreamAbsenceTests(StillStreams cluster) : IClassFixture<StillStrea
 {
     private static readonly TimeSpan Slice = TimeSpan.FromMilliseconds(100);
 
-    private StreamParts Parts => cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+    private StreamNode Parts => cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamNode>();
 
     [Theory]
     [InlineData("patient")]

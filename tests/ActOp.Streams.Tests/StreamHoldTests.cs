@@ -204,7 +204,7 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
     [Fact]
     public async Task A_subscription_that_is_taken_back_stays_at_no_agent()
     {
-        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamNode>();
         var (kind, cross) = (new Agent(false), new Agent(true));
         var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
         var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
@@ -222,7 +222,7 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
     [Fact]
     public async Task An_agent_that_cannot_be_reached_for_a_moment_is_told_again()
     {
-        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamNode>();
         var agent = new Agent(false) { Refusals = 1 };
         var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
         var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
@@ -243,7 +243,7 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
     [InlineData(true)]
     public async Task A_delivery_under_way_ends_with_its_observer(bool isReplaced)
     {
-        var consumers = new StreamConsumers(cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>(), null);
+        var consumers = new StreamConsumers(cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamNode>(), null);
         var (id, stream) = (Guid.NewGuid(), new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid())));
         List<int> heard = [], heardByOther = [];
         consumers.Attach(id, new StreamAttachment<int>(
@@ -267,7 +267,7 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
     [Fact]
     public async Task An_agent_that_has_registered_again_stays_when_its_earlier_end_comes_late()
     {
-        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamNode>();
         var agent = new Agent(false);
         var id = parts.AddObserver(agent).GrainId;
         var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
@@ -290,7 +290,7 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
     [Fact]
     public async Task An_agent_on_a_silo_that_the_view_does_not_list_yet_stays_and_one_on_a_dead_silo_does_not()
     {
-        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamNode>();
         var here = cluster.AddressOf(0);
         var newcomer = SystemGrainIds.Observer(SiloAddress.New(System.Net.IPEndPoint.Parse("10.9.8.7:11111"), 1), Guid.NewGuid());
         var dead = SystemGrainIds.Observer(SiloAddress.New(here.Endpoint, here.Generation - 1), Guid.NewGuid());
@@ -307,7 +307,7 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
     [Fact]
     public async Task Subscriptions_are_stored_also_while_no_agent_reads_the_stream_and_what_has_ended_does_not_come_back()
     {
-        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamNode>();
         var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
         var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
         var consumer = cluster.Client.GetGrain<IBadConsumer>("x").GetGrainId();
@@ -349,7 +349,7 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
 
     private async Task RegisterAgainAsync(IAsyncStream<int> stream, StreamSubscription subscription)
     {
-        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamNode>();
         var qualified = new QualifiedStreamId(Provider, stream.StreamId);
         await parts.Grain<IPubSubRendezvousGrain>(qualified.ToString()).RegisterConsumer(
             qualified, new SubscriptionEntry { Id = subscription.SubscriptionId, Consumer = subscription.GrainId });

@@ -1,3 +1,5 @@
+using System.Globalization;
+using ActOp.Harness.Load;
 using Spectre.Console;
 
 namespace ActOp.Harness.Processes;
@@ -68,4 +70,18 @@ public sealed class PlainView(TextWriter writer) : IProgressView
     /// <summary>The state as one line.</summary>
     internal static string Line(string title, IReadOnlyList<(string Name, string Value)> state) =>
         $"{title}: {string.Join("  ", state.Select(pair => $"{pair.Name} {pair.Value}"))}";
+}
+
+/// <summary>The names and values that the views of several programs have.</summary>
+public static class ProgressTexts
+{
+    /// <summary>Before the first report.</summary>
+    public static IReadOnlyList<(string Name, string Value)> Starting { get; } = [("phase", "starting")];
+
+    /// <summary>Median and 99th percentile in milliseconds; null for none yet.</summary>
+    public static (string Name, string Value) Latency(LatencySummary? milliseconds) => ("p50 / p99 ms", milliseconds is null
+        ? "-" : string.Create(CultureInfo.InvariantCulture, $"{milliseconds.P50:0.00} / {milliseconds.P99:0.00}"));
+
+    /// <summary>A number of things, with separators of thousands.</summary>
+    public static (string Name, string Value) Count(string name, double count) => (name, count.ToString("N0", CultureInfo.InvariantCulture));
 }

@@ -26,16 +26,15 @@ public sealed class RunTimeline(int silos) : RunTimeline<SiloSample, LoadReport>
 }
 
 /// <summary>The state of a run as a few named texts, for both views.</summary>
-public static class ProgressLine
+public static class RunProgress
 {
     private const double Window = 5;
 
     /// <summary>Names and values as of the load client's last report; values of the last 5 seconds where a rate is meant.</summary>
     public static IReadOnlyList<(string Name, string Value)> Read(RunTimeline timeline)
     {
-        var load = timeline.Load;
-        if (load is null)
-            return [("phase", "starting")];
+        if (timeline.Load is not { } load)
+            return ProgressTexts.Starting;
         var now = load.T;
         var from = now - Window;
         var cpu = timeline.Growth(from, now, sample => sample.CpuSeconds) / Window;
@@ -43,12 +42,11 @@ public static class ProgressLine
         [
             ("phase", load.Phase.ToString().ToLowerInvariant()),
             ("remote share", timeline.RemoteShare(from, now).ToString("P1", CultureInfo.InvariantCulture)),
-            ("p50 / p99 ms", load.LatencyMs is null
-                ? "-" : string.Create(CultureInfo.InvariantCulture, $"{load.LatencyMs.P50:0.00} / {load.LatencyMs.P99:0.00}")),
-            ("answered", load.AllRequests.ToString("N0", CultureInfo.InvariantCulture)),
+            ProgressTexts.Latency(load.LatencyMs),
+            ProgressTexts.Count("answered", load.AllRequests),
             ("silo CPU cores", cpu.ToString("0.00", CultureInfo.InvariantCulture)),
-            ("moves", timeline.Growth(0, now, sample => sample.Moves).ToString("N0", CultureInfo.InvariantCulture)),
-            ("in flight", load.Outstanding.ToString("N0", CultureInfo.InvariantCulture)),
+            ProgressTexts.Count("moves", timeline.Growth(0, now, sample => sample.Moves)),
+            ProgressTexts.Count("in flight", load.Outstanding),
             ("errors", load.Errors == 0 ? "0" : $"{load.Errors:N0} ({load.ErrorTexts.FirstOrDefault()})"),
         ];
     }

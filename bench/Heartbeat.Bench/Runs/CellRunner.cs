@@ -43,7 +43,7 @@ public sealed class CellRunner(HeartbeatOptions options, IProgressView view, Can
         string[][] clients = [.. Enumerable.Range(0, processes).Select(client => ClientArguments(client, processes, cell))];
         var run = new ClusterRun<SiloSample, BeatReport>(timeline, longest, Arguments(options, cell), clients);
         var work = run.ExecuteAsync(cancellation);
-        await view.ShowAsync(title, () => ProgressLine.Read(timeline), work).ConfigureAwait(false);
+        await view.ShowAsync(title, () => CellProgress.Read(timeline), work).ConfigureAwait(false);
         try
         {
             await work.ConfigureAwait(false);
@@ -148,25 +148,23 @@ public static class SegmentNames
 }
 
 /// <summary>The state of a cell as a few named texts.</summary>
-public static class ProgressLine
+public static class CellProgress
 {
     private const double Window = 1;
 
     /// <summary>Names and values as of the load clients' last reports.</summary>
     public static IReadOnlyList<(string Name, string Value)> Read(CellTimeline timeline)
     {
-        var load = timeline.Merged;
-        if (load is null)
-            return [("phase", "starting")];
+        if (timeline.Merged is not { } load)
+            return ProgressTexts.Starting;
         var cpu = 100 * timeline.Growth(load.T - Window, load.T, sample => sample.CpuSeconds) / Window;
         return
         [
             ("phase", load.IsDone ? "done" : load.Segment),
-            ("p50 / p99 ms", load.LatencyMs is null
-                ? "-" : string.Create(CultureInfo.InvariantCulture, $"{load.LatencyMs.P50:0.00} / {load.LatencyMs.P99:0.00}")),
-            ("answered", load.Answered.ToString("N0", CultureInfo.InvariantCulture)),
-            ("in flight", load.Outstanding.ToString("N0", CultureInfo.InvariantCulture)),
-            ("errors", load.Errors.ToString("N0", CultureInfo.InvariantCulture)),
+            ProgressTexts.Latency(load.LatencyMs),
+            ProgressTexts.Count("answered", load.Answered),
+            ProgressTexts.Count("in flight", load.Outstanding),
+            ProgressTexts.Count("errors", load.Errors),
             ("silo CPU", cpu.ToString("0", CultureInfo.InvariantCulture) + " %"),
             ("threads r/w/s/c", timeline.ThreadsAt(double.MaxValue).ToString()),
         ];

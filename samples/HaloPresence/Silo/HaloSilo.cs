@@ -45,7 +45,7 @@ public static class HaloSilo
         var ports = configuration.GetSection("Silo").Get<SiloPorts>() ?? new SiloPorts();
         var primary = ports.Port == ports.Primary ? null : new IPEndPoint(IPAddress.Loopback, ports.Primary);
         if (configuration["Telemetry:Collector"] is { Length: > 0 } collector)
-            builder.Services.AddHostedService(_ => new Telemetry(new Uri(collector), $"silo-{ports.Port}"));
+            builder.Services.AddTelemetry(new Uri(collector), $"silo-{ports.Port}");
         builder.UseOrleans(silo =>
         {
             silo.UseLocalhostClustering(ports.Port, ports.Gateway, primary);

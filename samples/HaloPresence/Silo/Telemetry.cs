@@ -1,5 +1,4 @@
-using Microsoft.Extensions.Hosting;
-using OpenTelemetry;
+using Microsoft.Extensions.DependencyInjection;
 using OpenTelemetry.Metrics;
 using OpenTelemetry.Resources;
 using OpenTelemetry.Trace;
@@ -7,41 +6,28 @@ using OpenTelemetry.Trace;
 namespace HaloPresence;
 
 /// <summary>Sends the runtime's metrics and traces to an OpenTelemetry collector: what an application adds to have them.</summary>
-public sealed class Telemetry(Uri collector, string name) : IHostedService, IDisposable
+public static class Telemetry
 {
-    private MeterProvider? _metrics;
-    private TracerProvider? _traces;
-
-    /// <inheritdoc/>
-    public Task StartAsync(CancellationToken cancellationToken)
+    /// <summary>Begins with the host and ends with it: what is not sent yet is sent then.</summary>
+    /// <param name="services">The services of the silo.</param>
+    /// <param name="collector">The address of the collector.</param>
+    /// <param name="name">The silo's name in what is sent.</param>
+    public static IServiceCollection AddTelemetry(this IServiceCollection services, Uri collector, string name)
     {
-        var resource = ResourceBuilder.CreateDefault().AddService("halo-presence", serviceInstanceId: name);
-        _metrics = Sdk.CreateMeterProviderBuilder()
-            .SetResourceBuilder(resource)
-            .AddMeter("ActOp.*")
-            .AddOtlpExporter((exporter, reader) =>
-            {
-                exporter.Endpoint = collector;
-                reader.PeriodicExportingMetricReaderOptions.ExportIntervalMilliseconds = 5000;
-            })
-            .Build();
-        // One request in a thousand is plenty at thousands a second.
-        _traces = Sdk.CreateTracerProviderBuilder()
-            .SetResourceBuilder(resource)
-            .SetSampler(new ParentBasedSampler(new TraceIdRatioBasedSampler(0.001)))
-            .AddSource("ActOp.Runtime")
-            .AddOtlpExporter(exporter => exporter.Endpoint = collector)
-            .Build();
-        return Task.CompletedTask;
-    }
-
-    /// <inheritdoc/>
-    public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
-
-    /// <inheritdoc/>
-    public void Dispose()
-    {
-        _metrics?.Dispose();
-        _traces?.Dispose();
+        services.AddOpenTelemetry()
+            .ConfigureResource(resource => resource.AddService("halo-presence", serviceInstanceId: name))
+            .WithMetrics(metrics => metrics
+                .AddMeter("ActOp.*")
+                .AddOtlpExporter((exporter, reader) =>
+                {
+                    exporter.Endpoint = collector;
+                    reader.PeriodicExportingMetricReaderOptions.ExportIntervalMilliseconds = 5000;
+                }))
+            // One request in a thousand is plenty at thousands a second.
+            .WithTracing(traces => traces
+                .SetSampler(new ParentBasedSampler(new TraceIdRatioBasedSampler(0.001)))
+                .AddSource("ActOp.Runtime")
+                .AddOtlpExporter(exporter => exporter.Endpoint = collector));
+        return services;
     }
 }

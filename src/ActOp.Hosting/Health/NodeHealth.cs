@@ -32,7 +32,7 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
     private readonly Lock _gate = new();
     private readonly StageBeat _control = new("control");
     private readonly StageBeat _work = new("work");
-    private HealthParts? _node;
+    private HealthNeeds? _node;
     private long _leaseLostAt;
     private int _periodsInFrame;
     private int _periodsInItem;
@@ -41,7 +41,7 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
     public void Participate(ISiloLifecycle lifecycle) => lifecycle.Subscribe(
         "health", ServiceLifecycleStage.RuntimeServices - 1, _ =>
         {
-            Start(HealthParts.Of(services));
+            Start(HealthNeeds.Of(services));
             return Task.CompletedTask;
         });
 
@@ -100,10 +100,10 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
     {
         if (services.GetService<IHostApplicationLifetime>() is { ApplicationStopping.IsCancellationRequested: true })
             return HealthCheckResult.Unhealthy("The host stops.");
-        return services.GetService<ClientHost>() is null ? CheckSilo() : CheckClient(HealthParts.Of(services));
+        return services.GetService<ClientHost>() is null ? CheckSilo() : CheckClient(HealthNeeds.Of(services));
     }
 
-    private static HealthCheckResult CheckClient(HealthParts node) => node.Peers.Count(clients: false) > 0
+    private static HealthCheckResult CheckClient(HealthNeeds node) => node.Peers.Count(clients: false) > 0
         ? HealthCheckResult.Healthy()
         : HealthCheckResult.Unhealthy("The client is connected to no silo.");
 
@@ -148,16 +148,16 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
         return null;
     }
 
-    private void Start(HealthParts node)
+    private void Start(HealthNeeds node)
     {
         _control.Ran(time);
         _work.Ran(time);
         _node = node;
-        node.Local.Background.Part("health").Every(Period, () => Look(node));
+        node.Local.Background.Part("health").Every(Period, () => CheckStages(node));
     }
 
     /// <summary>Once a second.</summary>
-    private void Look(HealthParts node)
+    private void CheckStages(HealthNeeds node)
     {
         _control.Post(node.Stages.Control.Post, time);
         _work.Post(node.Stages.Work.Post, time);
@@ -213,13 +213,13 @@ internal sealed class NodeHealthCheck(Func<HealthCheckResult> check) : IHealthCh
 }
 
 /// <summary>The parts of a node by which its health is judged. Owns none of them.</summary>
-internal sealed record HealthParts(
+internal sealed record HealthNeeds(
     LocalNode Local, NodeStages Stages, LeaseGate Lease, ClusterView Cluster, PeerTable Peers, Func<ClusterService?> Membership)
 {
-    internal static HealthParts Of(IServiceProvider services)
+    internal static HealthNeeds Of(IServiceProvider services)
     {
         var node = services.GetRequiredService<Node>();
-        return new HealthParts(node.Local, node.Stages, node.Lease, node.ClusterView, node.Peers, () => node.Cluster);
+        return new HealthNeeds(node.Local, node.Stages, node.Lease, node.ClusterView, node.Peers, () => node.Cluster);
     }
 }
 

@@ -218,14 +218,14 @@ internal sealed class Rebalancer(
         return Learn(await AskHost(static host => host.Get()).ConfigureAwait(true));
     }
 
-    public async Task ResumeRebalancing() => Told(await AskHost(static host => host.Resume()).ConfigureAwait(true));
+    public async Task ResumeRebalancing() => TellListenersUnlessOwn(await AskHost(static host => host.Resume()).ConfigureAwait(true));
 
     public async Task SuspendRebalancing(TimeSpan? duration = null)
     {
         var time = duration ?? Timeout.InfiniteTimeSpan;
         if (time != Timeout.InfiniteTimeSpan)
             ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(time, TimeSpan.Zero, nameof(duration));
-        Told(await AskHost(host => host.Suspend(time)).ConfigureAwait(true));
+        TellListenersUnlessOwn(await AskHost(host => host.Suspend(time)).ConfigureAwait(true));
     }
 
     public void SubscribeToReports(IActivationRebalancerReportListener listener)
@@ -256,7 +256,7 @@ internal sealed class Rebalancer(
 
     public ValueTask Tell(RebalancerState state)
     {
-        Told(state);
+        TellListenersUnlessOwn(state);
         return default;
     }
 
@@ -524,7 +524,7 @@ internal sealed class Rebalancer(
     private void Failed(string what, Exception exception) => local.Log.BackgroundFailed(what, exception);
 
     /// <summary>Another silo, which decides, has told its state. What this silo has decided its listeners know already.</summary>
-    private void Told(RebalancerState state)
+    private void TellListenersUnlessOwn(RebalancerState state)
     {
         if (!local.Address.Equals(state.Host))
             TellListeners(state);

@@ -189,7 +189,7 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     }
 
     /// <summary>What a transaction that failed has done. If the connection was lost, idle ones are dropped.</summary>
-    internal Failure Judge(Exception exception) => exception switch
+    internal Failure FailureOf(Exception exception) => exception switch
     {
         PostgresException { SqlState: PostgresErrorCodes.SerializationFailure or PostgresErrorCodes.DeadlockDetected } => Failure.Blocked,
         OperationCanceledException => Failure.Unknown,

@@ -6,27 +6,14 @@ using Orleans.Runtime;
 
 namespace ActOp.PostgreSql.Storage;
 
-/// <summary>Reads and writes states, those that are asked for at the same time together.</summary>
+/// <summary>Reads and writes states, those that are asked for at the same time together (<see cref="StorePipeline{T}"/>).</summary>
 /// <remarks>
-/// <para>
-/// Owns the queue of operations and a few lanes. A lane has one connection; it takes all that waits, up to a limit, sends it as one round
-/// trip and one transaction, answers all callers when the transaction is committed, and goes on. So the database flushes its log once for
-/// many writes, and a caller waits for at most the transaction before its own. A lane ends when nothing waits, and gives its connection
-/// back.
-/// </para>
-/// <para>
-/// Each write compares the version of its own row and is answered alone: a conflict does not touch the others. If the database refuses the
-/// transaction because of one operation, its halves are repeated each alone, down to the one that is refused: the others take some
-/// transactions more, not one each. What is known to be refused is not taken into the queue (<see cref="MostKeyBytes"/>). If the connection
-/// breaks, nobody knows whether it was committed; the
-/// operations are then sent again, which is safe (<see cref="StoreOperation"/>), until <see cref="RetryTime"/> has passed. Then they fail
-/// with an exception that says that the outcome is unknown, and the operation says what the record may be (<see cref="RecordVersions"/>).
-/// An operation that nobody waits for any more is not begun, and not repeated.
-/// </para>
-/// Any thread calls; callers are answered on the thread pool. No operation is lost: a lane answers all that it has taken, whatever it
-/// throws, and begins again (<see cref="Lanes{T}"/>).
+/// Each write compares the version of its own row and is answered alone: a conflict does not touch the others. What is known to be refused
+/// is not taken into the queue (<see cref="MostKeyBytes"/>). If the connection breaks, the operations are sent again, which is safe
+/// (<see cref="StoreOperation"/>). Then they fail with an exception that says that the outcome is unknown, and the operation says what the
+/// record may be (<see cref="RecordVersions"/>). An operation that nobody waits for any more is not begun, and not repeated.
 /// </remarks>
-internal sealed class StateStore
+internal sealed class StateStore : StorePipeline<StoreOperation>
 {
     /// <summary>
     /// Connections that are used at the same time. More make transactions smaller; fewer leave the database idle while it flushes.
@@ -45,20 +32,13 @@ internal sealed class StateStore
     /// </summary>
     internal const int MostKeyBytes = 2_600;
 
-    /// <summary>For how long operations are repeated while the database cannot be reached (<c>PostgresOptions.RetryTime</c>).</summary>
-    internal TimeSpan RetryTime { get; init; } = TimeSpan.FromSeconds(20);
-
     /// <summary>Between two looks whether a session has ended.</summary>
     private static readonly TimeSpan PauseOfEnd = TimeSpan.FromMilliseconds(20);
 
-    private readonly Lock _gate = new();
     private readonly Queue<StoreOperation> _waiting = [];
     private readonly ServerSessions _sessions = new();
     private readonly StateStatements _statements;
     private long _lastVersion;
-    private readonly Database _database;
-    private readonly int _mostWaiting;
-    private readonly Lanes<StoreOperation> _lanes;
     private readonly int _mostKeyBytes;
     private int _sent;
 
@@ -67,13 +47,11 @@ internal sealed class StateStore
     /// <param name="firstVersion">A number from which versions are counted, which no other silo uses.</param>
     /// <param name="mostWaiting">Operations that wait; further ones are refused. Each activation has at most one.</param>
     internal StateStore(Database database, string serviceId, long firstVersion, int mostWaiting)
+        : base(database, Connections, mostWaiting)
     {
-        _database = database;
         _statements = new StateStatements(serviceId);
         _lastVersion = firstVersion;
         _mostKeyBytes = MostKeyBytes - Encoding.UTF8.GetByteCount(serviceId);
-        _mostWaiting = mostWaiting;
-        _lanes = new Lanes<StoreOperation>(database, Connections, Take, RunAsync, Fail);
     }
 
     /// <summary>Operations that wait for a transaction.</summary>
@@ -81,17 +59,20 @@ internal sealed class StateStore
     {
         get
         {
-            lock (_gate)
+            lock (Gate)
                 return _waiting.Count;
         }
     }
 
     /// <summary>Completes when nothing is under way any more, or after a time.</summary>
-    internal async Task EndAsync() => await _lanes.EndedAsync().WaitAsync(Database.LongestEnd, _database.Time)
-        .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+    internal Task EndAsync() => LanesEndAsync();
 
     /// <summary>Transactions so far.</summary>
     internal int Sent => Volatile.Read(ref _sent);
+
+    protected override int Held => _waiting.Count;
+
+    protected override string Limit => "operations (PostgresOptions.MaxWaitingOperations)";
 
     internal StoreOperation Read(StateKey key) => Add(StateWork.Read, key, RecordVersions.None, null);
 
@@ -107,7 +88,7 @@ internal sealed class StateStore
     /// <summary>The caller no longer waits. True if nothing was begun, so that nothing is changed.</summary>
     internal bool TryGiveUp(StoreOperation operation)
     {
-        lock (_gate)
+        lock (Gate)
         {
             operation.IsGivenUp = true;
             return !operation.IsTaken;
@@ -117,29 +98,26 @@ internal sealed class StateStore
     private StoreOperation Add(StateWork work, StateKey key, RecordVersions expected, byte[]? data)
     {
         Check(key);
-        StoreOperation operation;
-        lock (_gate)
-        {
-            if (_waiting.Count >= _mostWaiting)
-            {
-                throw new OrleansException(_database.Part + " has " + _mostWaiting
-                    + " waiting operations (PostgresOptions.MaxWaitingOperations): the database is too slow or gone.");
-            }
-
-            // Not zero, which stands for none in arrays.
-            _lastVersion = (_lastVersion & long.MaxValue) == long.MaxValue ? 1 : _lastVersion + 1;
-            operation = new StoreOperation(work, key, expected, data, _lastVersion)
-            {
-                GivenUpAt = _database.Time.GetTimestamp() + (long)(RetryTime.TotalSeconds * _database.Time.TimestampFrequency),
-            };
-            _waiting.Enqueue(operation);
-            Invariant.Holds(_waiting.Count <= _mostWaiting && operation.Version != 0);
-            if (!_lanes.TryEnter())
-                return operation;
-        }
-
-        _lanes.Start();
+        var operation = new StoreOperation(work, key, expected, data, NewVersion()) { GivenUpAt = GivenUpAt };
+        Add(operation);
         return operation;
+    }
+
+    /// <summary>Not zero, which stands for none in arrays.</summary>
+    private long NewVersion()
+    {
+        lock (Gate)
+        {
+            _lastVersion = (_lastVersion & long.MaxValue) == long.MaxValue ? 1 : _lastVersion + 1;
+            Invariant.Holds(_lastVersion != 0);
+            return _lastVersion;
+        }
+    }
+
+    protected override bool Enqueue(StoreOperation item)
+    {
+        _waiting.Enqueue(item);
+        return true;
     }
 
     /// <summary>Clients choose keys: what the database would refuse must not take the operations of others with it.</summary>
@@ -156,74 +134,51 @@ internal sealed class StateStore
             throw new OrleansException("The name of the state " + key.ShownName + " contains a zero, which PostgreSQL cannot store.");
     }
 
-    /// <summary>The operations of the next transaction; null if nothing waits: then the lane has ended.</summary>
-    private List<StoreOperation>? Take()
+    protected override List<StoreOperation> Dequeue()
     {
-        lock (_gate)
+        List<StoreOperation> together = new(Math.Min(MostTogether, _waiting.Count));
+        for (long bytes = 0; together.Count < MostTogether && _waiting.TryPeek(out var next); _waiting.Dequeue())
         {
-            List<StoreOperation> together = new(Math.Min(MostTogether, _waiting.Count));
-            for (long bytes = 0; together.Count < MostTogether && _waiting.TryPeek(out var next); _waiting.Dequeue())
-            {
-                if (next.IsGivenUp)
-                    continue;
-                bytes += next.Data?.Length ?? 0;
-                if (bytes > MostBytes && together.Count > 0)
-                    break;
-                Invariant.Holds(!next.IsTaken);
-                next.IsTaken = true;
-                together.Add(next);
-            }
-
-            if (together.Count > 0)
-                return together;
-            _lanes.Leave();
-            return null;
+            if (next.IsGivenUp)
+                continue;
+            bytes += next.Data?.Length ?? 0;
+            if (bytes > MostBytes && together.Count > 0)
+                break;
+            Invariant.Holds(!next.IsTaken);
+            next.IsTaken = true;
+            together.Add(next);
         }
+
+        return together;
     }
 
-    /// <summary>Answers all operations. Returns the connection if it can be used again.</summary>
-    private async Task<NpgsqlConnection?> RunAsync(NpgsqlConnection? connection, List<StoreOperation> together)
+    protected override async Task<List<StoreOperation>> SendAsync(
+        NpgsqlConnection connection, List<StoreOperation> together, bool isRepeat, CancellationToken cancellationToken)
     {
-        for (var failures = 0; together.Count > 0; failures++)
+        await EndLostSessionsAsync(connection, together, cancellationToken).ConfigureAwait(false);
+        if (isRepeat)
+            together.RemoveAll(static operation => operation.IsGivenUp);
+        if (together.Exists(static operation => operation.IsInsert))
         {
-            ServerSession? session = null;
-            try
-            {
-                using var limit = new CancellationTokenSource(
-                    _database.Remaining(together.Max(static operation => operation.GivenUpAt)), _database.Time);
-                connection ??= await _database.OpenAsync(limit.Token).ConfigureAwait(false);
-                await EndLostSessionsAsync(connection, together, limit.Token).ConfigureAwait(false);
-                if (failures > 0)
-                    together.RemoveAll(static operation => operation.IsGivenUp);
-                if (together.Exists(static operation => operation.IsInsert))
-                    session = await _sessions.OfAsync(connection, limit.Token).ConfigureAwait(false);
-                Interlocked.Increment(ref _sent);
-                together = await _statements.ExecuteAsync(connection, together, limit.Token).ConfigureAwait(false);
-                _database.NoteReached();
-                // What is left has found the outcome of an earlier attempt and goes on from there.
-                continue;
-            }
-            catch (Exception exception)
-            {
-                if (connection is not null)
-                    await Database.CloseAsync(connection).ConfigureAwait(false);
-                connection = null;
-                together.RemoveAll(static operation => operation.Ended.IsCompleted);
-                var failure = _database.Judge(exception);
-                if (failure == Failure.Refused && exception is PostgresException && together.Count > 1)
-                {
-                    await SplitAsync(together, exception).ConfigureAwait(false);
-                    return null;
-                }
-
-                together = Repeatable(together, exception, failure, session);
-            }
-
-            if (together.Count > 0)
-                await Task.Delay(_database.PauseAfter(failures), _database.Time).ConfigureAwait(false);
+            var session = await _sessions.OfAsync(connection, cancellationToken).ConfigureAwait(false);
+            foreach (var operation in together)
+                operation.Session = session;
         }
 
-        return connection;
+        Interlocked.Increment(ref _sent);
+        return await _statements.ExecuteAsync(connection, together, cancellationToken).ConfigureAwait(false);
+    }
+
+    protected override void NoteSplit(int count, Exception exception) => Database.Log.BatchSplit(count, exception);
+
+    protected override void NoteUnknown(int count, Exception exception) => Database.Log.OutcomeUnknown(count, exception);
+
+    protected override void Fail(StoreOperation item, Exception exception)
+    {
+        var isUnknown = item.MayBeDone && item.Work != StateWork.Read;
+        item.Fail(new OrleansException("The state " + item.Key.ShownName + " of " + item.Key.ShownGrain + (isUnknown
+            ? " may have been changed or not: the connection to the database was lost and did not come back in time. "
+            : " could not be used: ") + exception.Message, exception));
     }
 
     /// <summary>
@@ -236,50 +191,9 @@ internal sealed class StateStore
         if (lost.Length == 0)
             return;
         while (await ServerSessions.EndAsync(connection, lost, cancellationToken).ConfigureAwait(false))
-            await Task.Delay(PauseOfEnd, _database.Time, cancellationToken).ConfigureAwait(false);
+            await Task.Delay(PauseOfEnd, Database.Time, cancellationToken).ConfigureAwait(false);
         foreach (var operation in together)
             operation.Lost = [];
-    }
-
-    /// <summary>One of them was refused, and with it all: each half alone.</summary>
-    private async Task SplitAsync(List<StoreOperation> together, Exception exception)
-    {
-        _database.Log.BatchSplit(together.Count, exception);
-        var half = together.Count / 2;
-        var connection = await RunAsync(null, together[..half]).ConfigureAwait(false);
-        connection = await RunAsync(connection, together[half..]).ConfigureAwait(false);
-        if (connection is not null)
-            await Database.CloseAsync(connection).ConfigureAwait(false);
-    }
-
-    /// <summary>The operations that are tried again after a failure; the others have failed.</summary>
-    private List<StoreOperation> Repeatable(List<StoreOperation> together, Exception exception, Failure failure, ServerSession? session)
-    {
-        var isLost = failure == Failure.Unknown;
-        var now = _database.Time.GetTimestamp();
-        List<StoreOperation> again = [];
-        foreach (var operation in together)
-        {
-            operation.MayBeDone |= isLost;
-            if (isLost && session is { } lost && operation.IsInsert)
-                operation.Lost = [.. operation.Lost, lost];
-            if (failure != Failure.Refused && now < operation.GivenUpAt)
-                again.Add(operation);
-            else
-                Fail(operation, exception);
-        }
-
-        if (isLost && again.Count < together.Count)
-            _database.Log.OutcomeUnknown(together.Count - again.Count, exception);
-        return again;
-    }
-
-    private void Fail(StoreOperation operation, Exception exception)
-    {
-        var isUnknown = operation.MayBeDone && operation.Work != StateWork.Read;
-        operation.Fail(new OrleansException("The state " + operation.Key.ShownName + " of " + operation.Key.ShownGrain + (isUnknown
-            ? " may have been changed or not: the connection to the database was lost and did not come back in time. "
-            : " could not be used: ") + exception.Message, exception));
     }
 }
 

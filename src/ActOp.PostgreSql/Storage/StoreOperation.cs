@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using ActOp.PostgreSql.Schema;
 
 namespace ActOp.PostgreSql.Storage;
 
@@ -41,11 +42,12 @@ internal readonly record struct StateOutcome(bool IsConflict, long? Version, byt
 
 /// <summary>One read, write or removal of a state, from the caller to the lane that does it.</summary>
 /// <remarks>
-/// Owned by the queue, then by one lane, then by nobody. Completed exactly once, on the thread pool. A write chooses its version itself, a
+/// A write chooses its version itself, a
 /// number that no other write has. So if the connection breaks in the middle, the same write may be sent again: the record has one of the
 /// versions from before, or the one of this write, or another one, and each says what has happened.
 /// </remarks>
 internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersions expected, byte[]? data, long version)
+    : PipelineItem
 {
     private readonly TaskCompletionSource<StateOutcome> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -67,8 +69,8 @@ internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersion
     /// <summary>Its caller no longer waits: it is not begun, and not repeated.</summary>
     internal bool IsGivenUp { get; set; }
 
-    /// <summary>Whether the connection broke at least once while this was under way.</summary>
-    internal bool MayBeDone { get; set; }
+    /// <summary>The session of the server that does the present attempt; null before, or if nobody knows.</summary>
+    internal ServerSession? Session { get; set; }
 
     /// <summary>
     /// The sessions of the server that may still do an earlier attempt to make the record. They must have ended before the record is
@@ -76,10 +78,9 @@ internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersion
     /// </summary>
     internal ServerSession[] Lost { get; set; } = expected.Lost;
 
-    /// <summary>When to give up repeating it; timestamp of the database's time.</summary>
-    internal long GivenUpAt { get; init; }
-
     internal Task<StateOutcome> Ended => _ended.Task;
+
+    internal override bool IsAnswered => _ended.Task.IsCompleted;
 
     /// <summary>Whether it may make a record.</summary>
     internal bool IsInsert => Work == StateWork.Write && data is not null && expected.MayBeNone;
@@ -91,6 +92,15 @@ internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersion
 
     /// <summary>What the record may be if the outcome of this change is unknown.</summary>
     internal RecordVersions InDoubt => Work == StateWork.Delete ? expected.OrNone() : expected.Or(version, Lost);
+
+    internal override void NoteBegin() => Session = null;
+
+    internal override void NoteLost()
+    {
+        base.NoteLost();
+        if (IsInsert && Session is { } lost)
+            Lost = [.. Lost, lost];
+    }
 
     internal void Done(long? newVersion) => _ended.TrySetResult(new StateOutcome(false, newVersion));
 

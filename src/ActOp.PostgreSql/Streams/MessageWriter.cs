@@ -5,8 +5,8 @@ using Orleans.Runtime;
 
 namespace ActOp.PostgreSql.Streams;
 
-/// <summary>A message on its way into the database. Owned by the waiting queue, then by one loop. Completed once.</summary>
-internal sealed class NewMessage(int queue, StreamId stream, byte[] payload, long givenUpAt)
+/// <summary>A message on its way into the database.</summary>
+internal sealed class NewMessage(int queue, StreamId stream, byte[] payload) : PipelineItem
 {
     private readonly TaskCompletionSource _written = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -16,42 +16,31 @@ internal sealed class NewMessage(int queue, StreamId stream, byte[] payload, lon
 
     internal byte[] Payload => payload;
 
-    /// <summary>Timestamp of the database's time.</summary>
-    internal long GivenUpAt => givenUpAt;
-
-    /// <summary>Whether the connection broke while it was written.</summary>
-    internal bool MayBeDone { get; set; }
-
     internal Task Written => _written.Task;
+
+    internal override bool IsAnswered => _written.Task.IsCompleted;
 
     internal void Done() => _written.TrySetResult();
 
     internal void Fail(Exception exception) => _written.TrySetException(exception);
 }
 
-/// <summary>Adds messages to queues, those that are added at the same time together.</summary>
+/// <summary>Adds messages to queues, those that are added at the same time together (<see cref="StorePipeline{T}"/>).</summary>
 /// <remarks>
-/// <para>Owns the messages from the call of the producer until they are committed. A loop takes the waiting messages of all queues that no
-/// other loop has, up to a limit, and sends them as one transaction in one round trip. So the messages of a queue are written in the order
-/// in which they were added. The transaction locks the rows of its queues in the order of their ids, numbers the messages and commits: no
-/// number becomes visible before a lower one of the same queue, and transactions of several silos do not wait for each other in a
-/// circle.</para>
-/// <para>Failures. The database is away: the messages wait and are sent again for <see cref="RetryTime"/>, then they fail with an
-/// <see cref="OrleansException"/>; a message whose connection broke while it was committed may then be in the queue, or twice. The server
-/// refuses the transaction: each of its messages is sent alone. It hangs: the time of the messages ends it. A loop throws: its messages
-/// fail, and it begins again (<see cref="Lanes{T}"/>). Too many wait: the call fails at once. The provider ends: what waits fails.</para>
-/// Any thread adds; producers are answered on the thread pool.
+/// <para>A lane takes the waiting messages of all queues that no other lane has, up to a limit. So the messages of a queue are written in
+/// the order in which they were added. The transaction locks the rows of its queues in the order of their ids, numbers the messages and
+/// commits: no number becomes visible before a lower one of the same queue, and transactions of several silos do not wait for each other in
+/// a circle.</para>
+/// <para>A message whose connection broke while it was committed, and that fails later, may be in the queue, or twice. The provider ends:
+/// what waits fails.</para>
 /// </remarks>
-internal sealed class MessageWriter
+internal sealed class MessageWriter : StorePipeline<NewMessage>
 {
     /// <summary>Connections that are used at the same time.</summary>
     internal const int Connections = 3;
 
     private const int MostTogether = 512;
     private const int MostBytes = 4 * 1024 * 1024;
-
-    /// <summary>For how long messages are sent again while the database cannot be reached (<c>PostgresOptions.RetryTime</c>).</summary>
-    internal TimeSpan RetryTime { get; init; } = TimeSpan.FromSeconds(20);
 
     private const string LockSql = "select id from actop_stream_queue where id = any($1) order by id for update";
 
@@ -65,12 +54,8 @@ internal sealed class MessageWriter
         update actop_stream_queue q set next = q.next + i.count from unnest($1, $2) as i (id, count) where q.id = i.id
         """;
 
-    private readonly Database _database;
     private readonly long[] _queueIds;
     private readonly TimeSpan _expiry;
-    private readonly int _mostWaiting;
-    private readonly Lanes<NewMessage> _lanes;
-    private readonly Lock _gate = new();
 
     /// <summary>Per queue: what waits.</summary>
     private readonly Queue<NewMessage>[] _waiting;
@@ -81,16 +66,12 @@ internal sealed class MessageWriter
     /// <summary>The queues that a loop has.</summary>
     private readonly bool[] _busy;
     private int _count;
-    private bool _hasEnded;
 
     internal MessageWriter(Database database, long[] queueIds, TimeSpan expiry, int mostWaiting)
+        : base(database, Connections, mostWaiting)
     {
-        _database = database;
         _queueIds = queueIds;
         _expiry = expiry;
-        _mostWaiting = mostWaiting;
-        _lanes = new Lanes<NewMessage>(
-            database, Connections, Take, RunAsync, static (message, exception) => message.Fail(exception), GiveBack);
         _waiting = [.. queueIds.Select(static _ => new Queue<NewMessage>())];
         _busy = new bool[queueIds.Length];
     }
@@ -98,31 +79,15 @@ internal sealed class MessageWriter
     /// <summary>Messages that wait or are being written.</summary>
     internal int Waiting => Volatile.Read(ref _count);
 
+    protected override int Held => _count;
+
+    protected override string Limit => "messages (PostgresOptions.MaxWaitingMessages)";
+
     /// <summary>Adds a message; it is in the queue when the task has ended.</summary>
     internal Task Add(int queue, StreamId stream, byte[] payload)
     {
-        var time = _database.Time;
-        var message = new NewMessage(
-            queue, stream, payload, time.GetTimestamp() + (long)(RetryTime.TotalSeconds * time.TimestampFrequency));
-        lock (_gate)
-        {
-            ObjectDisposedException.ThrowIf(_hasEnded, this);
-            if (_count >= _mostWaiting)
-            {
-                throw new OrleansException(
-                    _database.Part + " has " + _mostWaiting + " waiting messages (PostgresOptions.MaxWaitingMessages): "
-                    + "the database is too slow or gone.");
-            }
-
-            _count++;
-            _waiting[queue].Enqueue(message);
-            if (!_busy[queue] && _waiting[queue].Count == 1)
-                _ready.Enqueue(queue);
-            if (_ready.Count == 0 || !_lanes.TryEnter())
-                return message.Written;
-        }
-
-        _lanes.Start();
+        var message = new NewMessage(queue, stream, payload) { GivenUpAt = GivenUpAt };
+        Add(message);
         return message.Written;
     }
 
@@ -130,9 +95,9 @@ internal sealed class MessageWriter
     internal async Task EndAsync()
     {
         List<NewMessage> left = [];
-        lock (_gate)
+        lock (Gate)
         {
-            _hasEnded = true;
+            HasEnded = true;
             foreach (var queue in _waiting)
             {
                 left.AddRange(queue);
@@ -145,45 +110,45 @@ internal sealed class MessageWriter
         }
 
         foreach (var message in left)
-            message.Fail(new OrleansException(_database.Part + " has ended before the message was written."));
-        await _lanes.EndedAsync().WaitAsync(Database.LongestEnd, _database.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            message.Fail(new OrleansException(Database.Part + " has ended before the message was written."));
+        await LanesEndAsync().ConfigureAwait(false);
     }
 
-    /// <summary>The messages of the next transaction, by queue; null if there are none: then the loop has ended.</summary>
-    private List<NewMessage>? Take()
+    protected override bool Enqueue(NewMessage item)
     {
-        lock (_gate)
+        _count++;
+        _waiting[item.Queue].Enqueue(item);
+        if (!_busy[item.Queue] && _waiting[item.Queue].Count == 1)
+            _ready.Enqueue(item.Queue);
+        return _ready.Count > 0;
+    }
+
+    /// <summary>By queue.</summary>
+    protected override List<NewMessage> Dequeue()
+    {
+        List<NewMessage> portion = [];
+        long bytes = 0;
+        while (portion.Count < MostTogether && bytes < MostBytes && _ready.TryDequeue(out var queue))
         {
-            if (_ready.Count == 0)
+            Invariant.Holds(!_busy[queue] && _waiting[queue].Count > 0);
+            _busy[queue] = true;
+            while (portion.Count < MostTogether && bytes < MostBytes && _waiting[queue].TryDequeue(out var message))
             {
-                _lanes.Leave();
-                return null;
+                portion.Add(message);
+                bytes += message.Payload.Length;
             }
-
-            List<NewMessage> portion = [];
-            long bytes = 0;
-            while (portion.Count < MostTogether && bytes < MostBytes && _ready.TryDequeue(out var queue))
-            {
-                Invariant.Holds(!_busy[queue] && _waiting[queue].Count > 0);
-                _busy[queue] = true;
-                while (portion.Count < MostTogether && bytes < MostBytes && _waiting[queue].TryDequeue(out var message))
-                {
-                    portion.Add(message);
-                    bytes += message.Payload.Length;
-                }
-            }
-
-            return portion;
         }
+
+        return portion;
     }
 
-    private void GiveBack(List<NewMessage> portion)
+    protected override void GiveBack(List<NewMessage> taken)
     {
-        lock (_gate)
+        lock (Gate)
         {
-            _count -= portion.Count;
+            _count -= taken.Count;
             Invariant.Holds(_count >= 0);
-            foreach (var message in portion)
+            foreach (var message in taken)
             {
                 if (!_busy[message.Queue])
                     continue;
@@ -194,63 +159,19 @@ internal sealed class MessageWriter
         }
     }
 
-    /// <summary>Answers all messages. Returns the connection if it can be used again.</summary>
-    private async Task<NpgsqlConnection?> RunAsync(NpgsqlConnection? connection, List<NewMessage> portion)
+    protected override async Task<List<NewMessage>> SendAsync(
+        NpgsqlConnection connection, List<NewMessage> together, bool isRepeat, CancellationToken cancellationToken)
     {
-        for (var failures = 0; portion.Count > 0; failures++)
-        {
-            try
-            {
-                using var limit = new CancellationTokenSource(
-                    _database.Remaining(portion.Max(static message => message.GivenUpAt)), _database.Time);
-                connection ??= await _database.OpenAsync(limit.Token).ConfigureAwait(false);
-                await InsertAsync(connection, portion, limit.Token).ConfigureAwait(false);
-                _database.NoteReached();
-                foreach (var message in portion)
-                    message.Done();
-                return connection;
-            }
-            catch (Exception exception)
-            {
-                if (connection is not null)
-                    await Database.CloseAsync(connection).ConfigureAwait(false);
-                connection = null;
-                var failure = _database.Judge(exception);
-                if (failure == Failure.Refused && exception is PostgresException && portion.Count > 1)
-                    return await SplitAsync(portion).ConfigureAwait(false);
-                FailIfOver(portion, exception, failure);
-            }
-
-            if (portion.Count > 0)
-                await Task.Delay(_database.PauseAfter(failures), _database.Time).ConfigureAwait(false);
-        }
-
-        return connection;
+        await InsertAsync(connection, together, cancellationToken).ConfigureAwait(false);
+        foreach (var message in together)
+            message.Done();
+        return [];
     }
 
-    /// <summary>One of them was refused, and with it all: each alone, in order.</summary>
-    private async Task<NpgsqlConnection?> SplitAsync(List<NewMessage> portion)
-    {
-        NpgsqlConnection? connection = null;
-        foreach (var message in portion)
-            connection = await RunAsync(connection, [message]).ConfigureAwait(false);
-        return connection;
-    }
-
-    private void FailIfOver(List<NewMessage> portion, Exception exception, Failure failure)
-    {
-        var now = _database.Time.GetTimestamp();
-        portion.RemoveAll(message =>
-        {
-            message.MayBeDone |= failure == Failure.Unknown;
-            if (failure != Failure.Refused && now < message.GivenUpAt)
-                return false;
-            message.Fail(new OrleansException("The message for " + message.Stream + (message.MayBeDone
-                ? " may be in the queue or not: the connection to the database was lost and did not come back in time. "
-                : " was not written: ") + exception.Message, exception));
-            return true;
-        });
-    }
+    protected override void Fail(NewMessage item, Exception exception) => item.Fail(new OrleansException("The message for " + item.Stream
+        + (item.MayBeDone
+            ? " may be in the queue or not: the connection to the database was lost and did not come back in time. "
+            : " was not written: ") + exception.Message, exception));
 
     private async Task InsertAsync(NpgsqlConnection connection, List<NewMessage> portion, CancellationToken cancellationToken)
     {
@@ -276,7 +197,7 @@ internal sealed class MessageWriter
         while (await reader.NextResultAsync(cancellationToken).ConfigureAwait(false))
             ;
         if (locked < ids.Length)
-            throw new InvalidOperationException("Rows of actop_stream_queue were removed: " + _database.Part + " must be started again.");
+            throw new InvalidOperationException("Rows of actop_stream_queue were removed: " + Database.Part + " must be started again.");
     }
 
     private static NpgsqlParameter Longs(long[] numbers) => new NpgsqlParameter<long[]> { TypedValue = numbers };

@@ -70,7 +70,7 @@ internal sealed class PostgresStreams
         _cacheOptions = Options<SimpleQueueCacheOptions>();
         _eviction = Options<StreamCacheEvictionOptions>();
         _limits = Options<PostgresOptions>().Checked();
-        var parts = services.GetRequiredService<StreamParts>();
+        var parts = services.GetRequiredService<StreamNode>();
         var cluster = services.GetRequiredService<IOptions<ClusterOptions>>().Value;
         _serviceId = cluster.ServiceId;
         _format = new BatchFormat(
@@ -184,7 +184,7 @@ internal sealed class PostgresStreams
     /// An owner of the same cluster whose silo is not in the view, or dead in it, cannot come back; one of this silo is an agent that has
     /// ended. Of other clusters nothing is known, nor of any owner while this silo is not active in its own view.
     /// </summary>
-    private static QueueOwner OwnerOf(StreamParts parts, string clusterId)
+    private static QueueOwner OwnerOf(StreamNode parts, string clusterId)
     {
         var cluster = clusterId + "/";
         var self = cluster + parts.Local.Address.ToParsableString();

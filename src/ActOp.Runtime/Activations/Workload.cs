@@ -64,7 +64,7 @@ internal sealed class Workload(
             _watched.Add(new Watched(activation));
         _watched.RemoveAll(watched => !IsStillBusy(watched.Activation));
         foreach (var watched in _watched)
-            Look(watched, now);
+            CheckTimes(watched, now);
         if (_hasSoftLimit)
             LookForLongQueues();
         if (_lines > MaxLines)
@@ -79,7 +79,7 @@ internal sealed class Workload(
         return activation.State == ActivationState.Active && activation.Admission.HasRunning && activation.Life.TryWatch();
     }
 
-    private void Look(Watched watched, long now)
+    private void CheckTimes(Watched watched, long now)
     {
         var activation = watched.Activation;
         var ran = watched.Running.For(activation.Admission.Blocking, now);

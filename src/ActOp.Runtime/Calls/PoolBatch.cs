@@ -13,8 +13,8 @@ namespace ActOp.Runtime.Calls;
 /// each. A caller that blocks or computes does not hold the others back: while callers wait, the batch is also in the queue of the thread
 /// pool, so another thread continues with it.</para>
 /// <para>Frames are deferred only while the batch is open. The thread that finds no more callers closes it. A caller may send and then
-/// block until the answer comes, so the receive stage checks open batches every millisecond (<see cref="PoolBatches.Look"/>): it writes the
-/// deferred frames, and closes a batch that has made no progress. After that, frames are sent directly.</para>
+/// block until the answer comes, so the receive stage checks open batches every millisecond (<see cref="PoolBatches.CheckOpen"/>): it
+/// writes the deferred frames, and closes a batch that has made no progress. After that, frames are sent directly.</para>
 /// <para>One thread of the receive stage fills it before other threads see it. Then any thread runs and closes it. The gate guards the list
 /// of links, which is null when the batch is closed. The receive stage alone uses the last number seen.</para>
 /// </remarks>
@@ -80,7 +80,7 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
     /// <summary>
     /// Writes the deferred frames; closes the batch if it has made no progress since the last check. On the receive stage.
     /// </summary>
-    internal void Look()
+    internal void FlushOrClose()
     {
         var next = Volatile.Read(ref _next);
         var stands = next == _seenNext && next > 0;
@@ -147,7 +147,7 @@ internal sealed class PoolBatches(NodeTime time)
     private volatile bool _hasOpen;
     private long _lookedAt;
 
-    /// <summary>How many milliseconds the receive stage may wait before it calls <see cref="Look"/>; -1 if there is no limit.</summary>
+    /// <summary>How many milliseconds the receive stage may wait before it calls <see cref="CheckOpen"/>; -1 for no limit.</summary>
     internal int Patience => _hasOpen ? LookMilliseconds : Timeout.Infinite;
 
     /// <summary>From now until <see cref="EndRead"/>, callers to be resumed are collected on this thread.</summary>
@@ -192,7 +192,7 @@ internal sealed class PoolBatches(NodeTime time)
     }
 
     /// <summary>Checks the open batches if it is time. Called by the receive stage after each wait.</summary>
-    internal void Look()
+    internal void CheckOpen()
     {
         if (!_hasOpen)
             return;
@@ -206,7 +206,7 @@ internal sealed class PoolBatches(NodeTime time)
         }
 
         foreach (var batch in open)
-            batch.Look();
+            batch.FlushOrClose();
     }
 
     internal void Closed(PoolBatch batch)

@@ -27,6 +27,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly TableAccess _table;
     private readonly MembershipProtocol _protocol;
     private readonly TaskCompletionSource _left = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly ActionPump<MembershipAction> _pump;
     private readonly TaskCompletionSource<MembershipAction.StopDead> _stoppedDead = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource<string> _notAccepted = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -37,7 +38,6 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private (SiloAddress, DisconnectReason)? _unreached;
     private ITimer? _timer;
     private int _isTickPosted;
-    private bool _pumping;
 
     internal ClusterService(
         LocalNode local, ClusterView cluster, PeerTable peers, GrainFactory factory, SiloFacts facts, LeaseGate lease, TableAccess table,
@@ -51,6 +51,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         _lease = lease;
         _table = table;
         _protocol = protocol;
+        _pump = new ActionPump<MembershipAction>(protocol.Actions, Perform);
     }
 
     /// <summary>
@@ -271,24 +272,11 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         }
     }
 
-    /// <summary>Performs the actions of the protocol, including actions that are added meanwhile.</summary>
+    /// <summary>Performs the actions of the protocol.</summary>
     private void Pump()
     {
-        if (_pumping)
-            return;
-        _pumping = true;
-        try
-        {
-            for (var next = 0; next < _protocol.Actions.Count; next++)
-                Perform(_protocol.Actions[next]);
-        }
-        finally
-        {
-            _protocol.Actions.Clear();
-            _pumping = false;
-        }
-
-        _lease.Renew(_protocol.LeaseHeld ? _protocol.LeaseDeadline : long.MaxValue);
+        if (_pump.Run())
+            _lease.Renew(_protocol.LeaseHeld ? _protocol.LeaseDeadline : long.MaxValue);
     }
 
     private void Perform(MembershipAction action)

@@ -8,14 +8,14 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Cluster;
 
 /// <summary>Makes the membership table of a silo; registered by the clustering that the application chose.</summary>
-internal delegate IClusterTable ClusterTableFactory(ClusterTableParts parts);
+internal delegate IClusterTable ClusterTableFactory(ClusterTableNeeds parts);
 
 /// <summary>The parts of a silo that a membership table may use.</summary>
 /// <param name="Local">The silo.</param>
 /// <param name="Peers">Finds and dials other silos.</param>
 /// <param name="Factory">Makes references to their system targets.</param>
 /// <param name="Refresh">Requests that the silo reads the table soon.</param>
-internal sealed record ClusterTableParts(LocalNode Local, PeerTable Peers, GrainFactory Factory, Action Refresh);
+internal sealed record ClusterTableNeeds(LocalNode Local, PeerTable Peers, GrainFactory Factory, Action Refresh);
 
 /// <summary>
 /// The embedded membership table as seen by the other silos: each operation is a call to the silo at the seed's endpoint. While the seed is
@@ -24,11 +24,11 @@ internal sealed record ClusterTableParts(LocalNode Local, PeerTable Peers, Grain
 /// </summary>
 internal sealed class SeedTable : IClusterTable
 {
-    private readonly ClusterTableParts _parts;
+    private readonly ClusterTableNeeds _parts;
     private readonly IPEndPoint _seed;
     private int _isAwaited;
 
-    internal SeedTable(ClusterTableParts parts, IPEndPoint seed)
+    internal SeedTable(ClusterTableNeeds parts, IPEndPoint seed)
     {
         _parts = parts;
         _seed = seed;
@@ -79,7 +79,7 @@ internal sealed class SeedTable : IClusterTable
 /// Runs on the turns of the cluster's system target. Holds one recovery, which ends within the grace and the time that a connected silo is
 /// given to answer.
 /// </remarks>
-internal sealed class EmbeddedTable(ClusterTableParts parts) : IClusterTable
+internal sealed class EmbeddedTable(ClusterTableNeeds parts) : IClusterTable
 {
     /// <summary>
     /// Silos dial a lost seed five times a second (MeshOptions.SearchMax), so this time suffices, and the start is delayed little.

@@ -22,6 +22,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
     private readonly ActivationTable _activations;
     private readonly GrainFactory _factory;
     private readonly DirectoryPartition _partition;
+    private readonly ActionPump<DirectoryAction> _pump;
     private volatile TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private ITimer? _timer;
 
@@ -32,6 +33,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
         _activations = activations;
         _factory = factory;
         _partition = new DirectoryPartition(local.Address, limits, this, fence);
+        _pump = new ActionPump<DirectoryAction>(_partition.Actions, Perform);
     }
 
     /// <summary>The activation on whose turns this target runs; set before the start.</summary>
@@ -165,21 +167,20 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
 
     private ValueTask Pump()
     {
-        // One that fails takes no other with it, and none is done again.
-        for (var next = 0; next < _partition.Actions.Count; next++)
-        {
-            try
-            {
-                Act(_partition.Actions[next]);
-            }
-            catch (Exception exception)
-            {
-                BorderLog.DirectoryActionFailed(_local.Log.Logger, _partition.Actions[next].GetType().Name, exception);
-            }
-        }
-
-        _partition.Actions.Clear();
+        _pump.Run();
         return default;
+    }
+
+    private void Perform(DirectoryAction action)
+    {
+        try
+        {
+            Act(action);
+        }
+        catch (Exception exception)
+        {
+            BorderLog.DirectoryActionFailed(_local.Log.Logger, action.GetType().Name, exception);
+        }
     }
 
     private void Act(DirectoryAction action)

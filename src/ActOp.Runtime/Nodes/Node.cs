@@ -330,7 +330,7 @@ internal sealed class Node : IDisposable
 
     private ClusterService NewClusterService()
     {
-        var table = _setup.Table!(new ClusterTableParts(Local, Peers, Factory, () => Cluster!.RefreshTable()));
+        var table = _setup.Table!(new ClusterTableNeeds(Local, Peers, Factory, () => Cluster!.RefreshTable()));
         var protocol = new MembershipProtocol(Address, _setup.Name, Gateway, _setup.Membership);
         var cluster = new ClusterService(Local, ClusterView, Peers, Factory, new SiloFacts(Classes, Manifests, Activations), Lease,
             new TableAccess(Local, table, _setup.Membership), protocol);

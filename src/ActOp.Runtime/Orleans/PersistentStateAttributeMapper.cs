@@ -32,7 +32,7 @@ public class PersistentStateAttributeMapper : IAttributeToFactoryMapper<Persiste
     }
 
     private static Factory<IGrainContext, object> Create<TState>(IPersistentStateConfiguration configuration) => context =>
-        StateParts.ServicesOf(context).GetRequiredService<IPersistentStateFactory>().Create<TState>(context, configuration);
+        StateDiagnostics.ServicesOf(context).GetRequiredService<IPersistentStateFactory>().Create<TState>(context, configuration);
 
     private sealed record NamedByParameter(string StateName, string? StorageName) : IPersistentStateConfiguration;
 }

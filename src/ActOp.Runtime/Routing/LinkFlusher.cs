@@ -99,6 +99,7 @@ internal struct WriteBurst(long frequency)
 /// The links with frames of this thread, which it flushes when its stage pauses: frames of many turns are sent in one write without waking
 /// another thread. The send stages take over when there are more frames than one write should have.
 /// </summary>
+/// <remarks>The whole decision, with what else flushes, is a table of docs/path.md: "Who flushes a link".</remarks>
 internal static class SendBatch
 {
     /// <summary>Links between two flushes; with more, the thread flushes early.</summary>

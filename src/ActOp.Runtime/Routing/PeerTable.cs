@@ -476,7 +476,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     private bool Receive(Poller poller, Action woken)
     {
         var goesOn = poller.Poll(_calls.Batches.Patience, woken) >= 0;
-        _calls.Batches.Look();
+        _calls.Batches.CheckOpen();
         return goesOn;
     }
 

@@ -26,7 +26,7 @@ internal static class StateRegistrations
 {
     internal static void Add(IServiceCollection services)
     {
-        services.TryAddSingleton<StateParts>();
+        services.TryAddSingleton<StateDiagnostics>();
         services.TryAddSingleton<IPersistentStateFactory, PersistentStateFactory>();
         services.TryAddSingleton(
             typeof(IAttributeToFactoryMapper<PersistentStateAttribute>), typeof(PersistentStateAttributeMapper));

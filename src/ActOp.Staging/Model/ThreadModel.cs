@@ -211,8 +211,8 @@ public sealed class ThreadRounding(ThreadModel model, int minimum, int maximum)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(stages.Count, MaxStages, nameof(stages));
         if (shares.IsOverloaded)
-            return Judge(stages, [.. shares.Threads.Select(share => (int)Math.Round(Math.Clamp(share, _minimum, _maximum)))]);
-        return Judge(stages, Best(stages, [.. stages.Select((stage, i) => Fewest(stage, shares.Threads[i]))], shares.Multiplier));
+            return WithLimits(stages, [.. shares.Threads.Select(share => (int)Math.Round(Math.Clamp(share, _minimum, _maximum)))]);
+        return WithLimits(stages, Best(stages, [.. stages.Select((stage, i) => Fewest(stage, shares.Threads[i]))], shares.Multiplier));
     }
 
     /// <summary>
@@ -297,7 +297,7 @@ public sealed class ThreadRounding(ThreadModel model, int minimum, int maximum)
 
     private static int[] Changed(int[] threads, int stage, int by) => [.. threads.Select((count, i) => i == stage ? count + by : count)];
 
-    private ThreadCounts Judge(IReadOnlyList<StageDemand> stages, int[] threads) =>
+    private ThreadCounts WithLimits(IReadOnlyList<StageDemand> stages, int[] threads) =>
         new(
             threads,
             stages.Where((stage, i) => stage.Arrivals > 0 && threads[i] <= stage.BusyThreads).Any(),

@@ -16,7 +16,7 @@ internal interface IBroadcastChannelConsumerExtension : IGrainExtension
 
 /// <summary>The broadcast channels of one provider. Holds nothing; any thread.</summary>
 internal sealed class BroadcastChannelProvider(
-    string name, StreamParts parts, ImplicitSubscriptions subscriptions, BroadcastChannelOptions options) : IBroadcastChannelProvider
+    string name, StreamNode parts, ImplicitSubscriptions subscriptions, BroadcastChannelOptions options) : IBroadcastChannelProvider
 {
     public IBroadcastChannelWriter<T> GetChannelWriter<T>(ChannelId streamId) => streamId.FullKey.IsEmpty
         ? throw new ArgumentException("The default ChannelId names no channel; use ChannelId.Create.", nameof(streamId))
@@ -31,7 +31,7 @@ internal sealed class BroadcastChannelProvider(
 /// comes twice. Too many calls in flight: the call is refused, which counts as a failure of the grain.</para>
 /// </remarks>
 internal sealed class BroadcastChannelWriter<T>(
-    string providerName, ChannelId channel, StreamParts parts, ImplicitSubscriptions subscriptions, bool fireAndForget)
+    string providerName, ChannelId channel, StreamNode parts, ImplicitSubscriptions subscriptions, bool fireAndForget)
     : IBroadcastChannelWriter<T>
 {
     public async Task Publish(T item)
@@ -116,7 +116,7 @@ internal sealed class ChannelConsumers(Activation grain) : IBroadcastChannelCons
         {
             BroadcastChannelEvents.Feed.Write(new BroadcastChannelEvents.ItemDelivered(
                 providerName, channel, grain.GrainId, grain.Parts.Local.Address,
-                grain.Parts.Local.Services.GetRequiredService<StreamParts>().ClusterId));
+                grain.Parts.Local.Services.GetRequiredService<StreamNode>().ClusterId));
         }
     }
 

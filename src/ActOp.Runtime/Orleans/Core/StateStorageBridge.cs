@@ -29,7 +29,7 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
     private readonly string _name;
     private readonly IGrainContext _context;
     private readonly IGrainStorage _store;
-    private readonly StateParts _parts;
+    private readonly StateDiagnostics _parts;
     private readonly GrainState<TState> _record = new();
     private Task _last = Task.CompletedTask;
     private WaitingWrite? _waiting;
@@ -49,7 +49,7 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
         _name = name;
         _context = grainContext;
         _store = store;
-        _parts = StateParts.Of(StateParts.ServicesOf(grainContext));
+        _parts = StateDiagnostics.Of(StateDiagnostics.ServicesOf(grainContext));
     }
 
     /// <inheritdoc/>
@@ -194,7 +194,7 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
     {
         cancellationToken.ThrowIfCancellationRequested();
         var began = _parts.Now;
-        using var span = StateParts.Begin(operation, _name, typeof(TState), _context, _store);
+        using var span = StateDiagnostics.Begin(operation, _name, typeof(TState), _context, _store);
         try
         {
             FillState();

@@ -113,7 +113,7 @@ public class TypeConverter
         if (type.IsConstructedGenericType)
             return AllowsItself(type.GetGenericTypeDefinition()) && Array.TrueForAll(type.GetGenericArguments(), AllowsItself);
         return _options.AllowAllTypes || _aliases.ContainsKey(type) || TypeManifest.TryGetAlias(type, out _)
-            || Judge(new QualifiedType(type.Assembly.GetName().Name, type.FullName ?? type.Name), type, itself: true);
+            || AskFilters(new QualifiedType(type.Assembly.GetName().Name, type.FullName ?? type.Name), type, itself: true);
     }
 
     private TypeSpec Describe(Type type, bool allowAllTypes)
@@ -236,13 +236,13 @@ public class TypeConverter
             return true;
         if (_allowed.TryGetValue(name, out var allowed))
             return allowed;
-        allowed = Judge(name, type);
+        allowed = AskFilters(name, type);
         if (allowed)
             _allowed.TryAdd(name, true);
         return allowed;
     }
 
-    private bool Judge(QualifiedType name, Type type, bool itself = false)
+    private bool AskFilters(QualifiedType name, Type type, bool itself = false)
     {
         bool? answer = null;
         foreach (var filter in _nameFilters)

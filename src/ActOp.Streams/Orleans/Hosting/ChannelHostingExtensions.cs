@@ -58,7 +58,7 @@ public static class ChannelHostingExtensions
     {
         configureOptions?.Invoke(services.AddOptions<BroadcastChannelOptions>(name));
         services.AddKeyedSingleton<IBroadcastChannelProvider>(name, static (provider, key) => new BroadcastChannelProvider(
-            (string)key!, provider.GetRequiredService<StreamParts>(), provider.GetRequiredService<ImplicitSubscriptions>(),
+            (string)key!, provider.GetRequiredService<StreamNode>(), provider.GetRequiredService<ImplicitSubscriptions>(),
             provider.GetRequiredService<IOptionsMonitor<BroadcastChannelOptions>>().Get((string)key!)));
     }
 }

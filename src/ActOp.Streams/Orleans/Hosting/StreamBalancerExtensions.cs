@@ -20,7 +20,7 @@ public static class SiloPersistentStreamConfiguratorExtension
     public static void UseDynamicClusterConfigDeploymentBalancer(
         this ISiloPersistentStreamConfigurator configurator, TimeSpan? siloMaturityPeriod = null) =>
         UseDeployment(configurator, siloMaturityPeriod,
-            static services => new DynamicDeployment(services.GetRequiredService<StreamParts>().ClusterView));
+            static services => new DynamicDeployment(services.GetRequiredService<StreamNode>().ClusterView));
 
     /// <summary>Shares the queues among the silos of <see cref="StaticClusterDeploymentOptions"/>.</summary>
     /// <param name="configurator">The provider.</param>

@@ -130,7 +130,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
     private readonly StreamCacheEvictionOptions _eviction;
     private readonly BatchFormat _format;
     private readonly IGrainFactory _grains;
-    private readonly StreamParts _parts;
+    private readonly StreamNode _parts;
     private readonly TimeProvider _time;
     private readonly IMemoryQueue[] _queues;
 
@@ -142,7 +142,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
         _mapper = new HashRingBasedStreamQueueMapper(queues, providerName);
         _cacheOptions = cache;
         _eviction = eviction;
-        _parts = services.GetRequiredService<StreamParts>();
+        _parts = services.GetRequiredService<StreamNode>();
         _format = new BatchFormat(
             _parts.Calls, services.GetRequiredKeyedService<IMemoryMessageBodySerializer>(providerName),
             typed: typeof(TSerializer) == typeof(DefaultMemoryMessageBodySerializer));

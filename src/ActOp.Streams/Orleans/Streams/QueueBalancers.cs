@@ -28,7 +28,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
     private readonly string _name;
     private readonly LeaseBasedQueueBalancerOptions _options;
     private readonly ILeaseProvider _leases;
-    private readonly StreamParts _parts;
+    private readonly StreamNode _parts;
     private readonly QueueBalancerLog _log;
     private readonly Dictionary<QueueId, HeldLease> _held = [];
     private readonly Lock _gate = new();
@@ -48,7 +48,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
         _name = name;
         _options = options;
         _leases = leaseProvider;
-        _parts = services.GetRequiredService<StreamParts>();
+        _parts = services.GetRequiredService<StreamNode>();
         _log = new QueueBalancerLog(Logger);
     }
 
@@ -270,7 +270,7 @@ public class DeploymentBasedQueueBalancer : QueueBalancerBase
 {
     private readonly IDeploymentConfiguration _deployment;
     private readonly DeploymentBasedQueueBalancerOptions _options;
-    private readonly StreamParts _parts;
+    private readonly StreamNode _parts;
     private readonly Dictionary<SiloAddress, DateTimeOffset> _matureAt = [];
     private readonly Lock _gate = new();
     private QueueId[] _all = [];
@@ -283,7 +283,7 @@ public class DeploymentBasedQueueBalancer : QueueBalancerBase
     {
         _deployment = deploymentConfig;
         _options = options;
-        _parts = services.GetRequiredService<StreamParts>();
+        _parts = services.GetRequiredService<StreamNode>();
     }
 
     /// <summary>The balancer of a provider.</summary>

@@ -52,7 +52,7 @@ public class PersistentStreamProvider
 {
     private readonly StreamLifecycleOptions _lifecycle;
     private readonly StreamPubSubOptions _pubSubOptions;
-    private readonly StreamParts _parts;
+    private readonly StreamNode _parts;
     private readonly StreamPubSub _pubSub;
     private readonly int _batchSize;
     private IQueueAdapterFactory? _factory;
@@ -76,7 +76,7 @@ public class PersistentStreamProvider
         Name = name;
         _pubSubOptions = pubsubOptions;
         _lifecycle = lifeCycleOptions;
-        _parts = runtime.ServiceProvider.GetRequiredService<StreamParts>();
+        _parts = runtime.ServiceProvider.GetRequiredService<StreamNode>();
         _pubSub = new StreamPubSub(_parts, runtime.ServiceProvider.GetRequiredService<ImplicitSubscriptions>(), pubsubOptions.PubSubType);
         _batchSize = Math.Max(
             1, runtime.ServiceProvider.GetRequiredService<IOptionsMonitor<StreamPullingAgentOptions>>().Get(name).BatchContainerBatchSize);
@@ -94,7 +94,7 @@ public class PersistentStreamProvider
 
     int IStreamSource.BatchSize => _batchSize;
 
-    StreamParts IStreamSource.Parts => _parts;
+    StreamNode IStreamSource.Parts => _parts;
 
     private IQueueAdapter Adapter => _adapter ?? throw new ProviderStateException(
         "The stream provider " + Name + " has not started yet, or has stopped.");

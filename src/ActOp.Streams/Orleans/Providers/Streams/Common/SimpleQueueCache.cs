@@ -41,16 +41,16 @@ public class SimpleQueueAdapterCache : IQueueAdapterCache
 /// </remarks>
 public class SimpleQueueCache : IQueueCache
 {
-    private readonly Dictionary<StreamId, Lane> _lanes = [];
+    private readonly Dictionary<StreamId, StreamBatches> _batchesOfStreams = [];
     private readonly StreamCacheEvictionOptions? _eviction;
     private readonly TimeProvider? _time;
 
     /// <summary>The oldest batch.</summary>
-    private Place? _first;
-    private Place? _last;
+    private CachedBatch? _first;
+    private CachedBatch? _last;
 
     /// <summary>The oldest batch that a cursor may hold; null if the cache needs none.</summary>
-    private Place? _needed;
+    private CachedBatch? _needed;
     private long _added;
 
     /// <summary>The newest batch that has left, and when.</summary>
@@ -94,7 +94,7 @@ public class SimpleQueueCache : IQueueCache
         var now = Now;
         foreach (var batch in msgs)
         {
-            var node = new Place(batch, now, ++_added);
+            var node = new CachedBatch(batch, now, ++_added);
             if (_last is null)
                 _first = node;
             else
@@ -102,7 +102,7 @@ public class SimpleQueueCache : IQueueCache
             _last = node;
             _needed ??= node;
             Size++;
-            Append(LaneOf(node.Stream), node);
+            Append(BatchesOf(node.Stream), node);
         }
 
         Evict();
@@ -147,29 +147,29 @@ public class SimpleQueueCache : IQueueCache
     internal SimpleQueueCacheCursor GetCursorAtOldest(StreamId streamId)
     {
         var cursor = new SimpleQueueCacheCursor(this, streamId, Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance);
-        cursor.MoveTo(LaneOf(streamId).First);
+        cursor.MoveTo(BatchesOf(streamId).First);
         return cursor;
     }
 
-    internal Lane LaneOf(StreamId stream)
+    internal StreamBatches BatchesOf(StreamId stream)
     {
-        if (!_lanes.TryGetValue(stream, out var lane))
-            _lanes[stream] = lane = new Lane(stream);
-        return lane;
+        if (!_batchesOfStreams.TryGetValue(stream, out var batches))
+            _batchesOfStreams[stream] = batches = new StreamBatches(stream);
+        return batches;
     }
 
     /// <summary>A cursor has gone to a batch: that one, and what has come since, cannot leave, even if it was purged before.</summary>
-    internal void Need(Place node)
+    internal void Need(CachedBatch node)
     {
         if (_needed is null || node.Number < _needed.Number)
             _needed = node;
     }
 
     /// <summary>A stream without batches and cursors is forgotten.</summary>
-    internal void Tidy(Lane lane)
+    internal void Tidy(StreamBatches batches)
     {
-        if (lane.First is null && lane.Cursors.Count == 0)
-            _lanes.Remove(lane.Stream);
+        if (batches.First is null && batches.Cursors.Count == 0)
+            _batchesOfStreams.Remove(batches.Stream);
     }
 
     private long Now => _time?.GetTimestamp() ?? 0;
@@ -187,7 +187,7 @@ public class SimpleQueueCache : IQueueCache
             throw new QueueCacheMissException(token, _first.Token, _last!.Token);
         }
 
-        var node = LaneOf(cursor.Stream).First;
+        var node = BatchesOf(cursor.Stream).First;
         while (node is not null && node.Token.CompareTo(token) < 0
             && node.Token.SequenceNumber != token.SequenceNumber)
         {
@@ -197,15 +197,15 @@ public class SimpleQueueCache : IQueueCache
         cursor.MoveTo(node);
     }
 
-    private static void Append(Lane lane, Place node)
+    private static void Append(StreamBatches batches, CachedBatch node)
     {
-        Invariant.Holds((lane.First is null) == (lane.Last is null));
-        if (lane.Last is null)
-            lane.First = node;
+        Invariant.Holds((batches.First is null) == (batches.Last is null));
+        if (batches.Last is null)
+            batches.First = node;
         else
-            lane.Last.NextInStream = node;
-        lane.Last = node;
-        foreach (var cursor in lane.Cursors)
+            batches.Last.NextInStream = node;
+        batches.Last = node;
+        foreach (var cursor in batches.Cursors)
             cursor.Arrived(node);
     }
 
@@ -220,12 +220,12 @@ public class SimpleQueueCache : IQueueCache
                 _last = null;
             Size--;
             (_evicted, _evictedAt) = (node.Token, Now);
-            var lane = LaneOf(node.Stream);
-            Invariant.Holds(ReferenceEquals(lane.First, node));
-            lane.First = node.NextInStream;
-            if (lane.First is null)
-                lane.Last = null;
-            Tidy(lane);
+            var batches = BatchesOf(node.Stream);
+            Invariant.Holds(ReferenceEquals(batches.First, node));
+            batches.First = node.NextInStream;
+            if (batches.First is null)
+                batches.Last = null;
+            Tidy(batches);
         }
 
         Invariant.Holds(Size == (_first is null ? 0 : _last!.Number - _first.Number + 1));
@@ -235,13 +235,13 @@ public class SimpleQueueCache : IQueueCache
     private bool RemembersEvicted =>
         _eviction?.MetadataMinTimeInCache is { } time && _time!.GetElapsedTime(_evictedAt) < time;
 
-    private bool IsTooOld(Place node) => _eviction is not null
+    private bool IsTooOld(CachedBatch node) => _eviction is not null
         && _time!.GetElapsedTime(node.Added) > _eviction.DataMinTimeInCache
         && (ReferenceEquals(node, _last) ? _time.GetElapsedTime(node.Added) : _time.GetElapsedTime(node.Added, _last!.Added))
             > _eviction.DataMaxAgeInCache;
 
-    /// <summary>A batch in its place.</summary>
-    internal sealed class Place(IBatchContainer batch, long added, long number)
+    /// <summary>A batch, linked to the next one of the queue and of its stream.</summary>
+    internal sealed class CachedBatch(IBatchContainer batch, long added, long number)
     {
         internal readonly IBatchContainer Batch = batch;
 
@@ -252,8 +252,8 @@ public class SimpleQueueCache : IQueueCache
         internal readonly StreamId Stream = batch.StreamId;
         internal readonly StreamSequenceToken Token = batch.SequenceToken;
         internal readonly long Added = added;
-        internal Place? Next;
-        internal Place? NextInStream;
+        internal CachedBatch? Next;
+        internal CachedBatch? NextInStream;
 
         /// <summary>Cursors that are at it.</summary>
         internal int Pins;
@@ -263,12 +263,12 @@ public class SimpleQueueCache : IQueueCache
     }
 
     /// <summary>The batches of one stream.</summary>
-    internal sealed class Lane(StreamId stream)
+    internal sealed class StreamBatches(StreamId stream)
     {
         internal readonly StreamId Stream = stream;
         internal readonly List<SimpleQueueCacheCursor> Cursors = [];
-        internal Place? First;
-        internal Place? Last;
+        internal CachedBatch? First;
+        internal CachedBatch? Last;
     }
 }
 
@@ -277,11 +277,11 @@ public class SimpleQueueCache : IQueueCache
 public class SimpleQueueCacheCursor : IQueueCacheCursor
 {
     private readonly SimpleQueueCache _cache;
-    private readonly SimpleQueueCache.Lane _lane;
-    private SimpleQueueCache.Place? _current;
+    private readonly SimpleQueueCache.StreamBatches _batches;
+    private SimpleQueueCache.CachedBatch? _current;
 
     /// <summary>The batch behind the current one; null at the end.</summary>
-    private SimpleQueueCache.Place? _next;
+    private SimpleQueueCache.CachedBatch? _next;
     private bool _isDisposed;
 
     /// <summary>A cursor behind the newest batch of the stream.</summary>
@@ -289,11 +289,11 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
     {
         ArgumentNullException.ThrowIfNull(cache);
         _cache = cache;
-        _lane = cache.LaneOf(streamId);
-        _lane.Cursors.Add(this);
+        _batches = cache.BatchesOf(streamId);
+        _batches.Cursors.Add(this);
     }
 
-    internal StreamId Stream => _lane.Stream;
+    internal StreamId Stream => _batches.Stream;
 
     /// <inheritdoc/>
     public virtual IBatchContainer? GetCurrent(out Exception? exception)
@@ -341,8 +341,8 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
         _isDisposed = true;
         Unpin(ref _current);
         Unpin(ref _next);
-        _lane.Cursors.Remove(this);
-        _cache.Tidy(_lane);
+        _batches.Cursors.Remove(this);
+        _cache.Tidy(_batches);
     }
 
     /// <summary>Reads ahead without moving: the batches that <see cref="MoveNext"/> would visit next.</summary>
@@ -360,7 +360,7 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
         Unpin(ref _current);
     }
 
-    internal void MoveTo(SimpleQueueCache.Place? node)
+    internal void MoveTo(SimpleQueueCache.CachedBatch? node)
     {
         Unpin(ref _current);
         Unpin(ref _next);
@@ -370,20 +370,20 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
         _cache.Need(node);
     }
 
-    internal void Arrived(SimpleQueueCache.Place node)
+    internal void Arrived(SimpleQueueCache.CachedBatch node)
     {
         if (_next is null)
             MoveNextTo(node);
     }
 
-    private void MoveNextTo(SimpleQueueCache.Place node)
+    private void MoveNextTo(SimpleQueueCache.CachedBatch node)
     {
         Invariant.Holds(!_isDisposed && _next is null && node.Pins >= 0);
         _next = node;
         node.Pins++;
     }
 
-    private static void Unpin(ref SimpleQueueCache.Place? node)
+    private static void Unpin(ref SimpleQueueCache.CachedBatch? node)
     {
         if (node is not null)
         {

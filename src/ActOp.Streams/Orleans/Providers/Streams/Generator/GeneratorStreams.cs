@@ -200,7 +200,7 @@ internal sealed class SimpleGenerator : IStreamGenerator
     private StreamId? _named;
     private int _next;
 
-    public SimpleGenerator(StreamParts parts) => _stream = StreamId.Create(null, parts.Local.NewId());
+    public SimpleGenerator(StreamNode parts) => _stream = StreamId.Create(null, parts.Local.NewId());
 
     public void Configure(IServiceProvider serviceProvider, IStreamGeneratorConfig generatorConfig)
     {

@@ -12,7 +12,7 @@ namespace ActOp.Streams;
 /// return is checked here, and what must not disturb its caller ends here.
 /// </summary>
 /// <remarks>Belongs to the agent of the queue and runs on its turns. Holds a count of failures for the log.</remarks>
-internal sealed class QueueParts(AgentSetup setup, QueueId queue)
+internal sealed class QueueBorder(AgentSetup setup, QueueId queue)
 {
     /// <summary>A pause of nothing would keep the thread.</summary>
     private static readonly TimeSpan ShortestPause = TimeSpan.FromMilliseconds(10);
@@ -21,14 +21,14 @@ internal sealed class QueueParts(AgentSetup setup, QueueId queue)
 
     /// <summary>The cache of the queue; that of the runtime if the provider has none.</summary>
     internal IQueueCache NewCache() => setup.Factory.GetQueueAdapterCache() is { } caches
-        ? caches.CreateQueueCache(queue) ?? throw Nothing(caches, nameof(caches.CreateQueueCache))
+        ? caches.CreateQueueCache(queue) ?? throw NullReturned(caches, nameof(caches.CreateQueueCache))
         : new SimpleQueueCache(SimpleQueueCacheOptions.DEFAULT_CACHE_SIZE, setup.Parts.Log.Logger);
 
     internal IQueueAdapterReceiver NewReceiver() =>
-        setup.Adapter.CreateReceiver(queue) ?? throw Nothing(setup.Adapter, nameof(setup.Adapter.CreateReceiver));
+        setup.Adapter.CreateReceiver(queue) ?? throw NullReturned(setup.Adapter, nameof(setup.Adapter.CreateReceiver));
 
     internal static IQueueCacheCursor NewCursor(IQueueCache cache, StreamId stream, StreamSequenceToken? at) =>
-        cache.GetCacheCursor(stream, at) ?? throw Nothing(cache, nameof(cache.GetCacheCursor));
+        cache.GetCacheCursor(stream, at) ?? throw NullReturned(cache, nameof(cache.GetCacheCursor));
 
     /// <summary>Gives a cursor back. If it throws, it may hold something in its own cache, and nothing here.</summary>
     internal void Release(IQueueCacheCursor? cursor)
@@ -100,6 +100,6 @@ internal sealed class QueueParts(AgentSetup setup, QueueId queue)
         return false;
     }
 
-    private static InvalidOperationException Nothing(object part, string method) =>
+    private static InvalidOperationException NullReturned(object part, string method) =>
         new(method + " of " + part.GetType() + " has returned null.");
 }

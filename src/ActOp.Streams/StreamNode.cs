@@ -16,7 +16,7 @@ namespace ActOp.Streams;
 /// What streams use of their silo or client: one object per node, in the container of the application. Immutable, except for the consumer
 /// of code outside of grains, which is made at its first use. Any thread.
 /// </summary>
-internal sealed class StreamParts(
+internal sealed class StreamNode(
     LocalNode local, ClusterView clusterView, ActivationTable activations, GrainClasses classes, GrainFactory factory, CallRuntime calls,
     StreamLog log)
     : IProviderRuntime
@@ -63,7 +63,7 @@ internal sealed class StreamParts(
     /// <summary>A new extension for the activation whose turn runs. Called by the container.</summary>
     internal static IStreamConsumerExtension NewConsumers(IServiceProvider services)
     {
-        var parts = services.GetRequiredService<StreamParts>();
+        var parts = services.GetRequiredService<StreamNode>();
         if (CallHost.Current is not Activation activation)
             throw new InvalidOperationException("The extension of stream consumers belongs to an activation.");
         if (activation.Class.Worker is not null)
@@ -141,7 +141,7 @@ internal interface IStreamSource
     /// <summary>How many batches an observer of batches gets in one list, at most.</summary>
     int BatchSize { get; }
 
-    StreamParts Parts { get; }
+    StreamNode Parts { get; }
 }
 
 /// <summary>A batch that needs services of the process where it is read.</summary>

@@ -36,7 +36,7 @@ internal interface IDoubtfulETags;
 /// What the states of all grains of a silo share: the log, the counts and times of operations, and their spans.
 /// </summary>
 /// <remarks>Any thread. Owned by the container of the silo, which disposes of the meter. Nothing here throws or waits.</remarks>
-internal sealed class StateParts : IDisposable
+internal sealed class StateDiagnostics : IDisposable
 {
     private static readonly ActivitySource Source = new(CallTrace.SourceName);
     private static readonly string[] Done = ["read", "written", "cleared"];
@@ -53,7 +53,7 @@ internal sealed class StateParts : IDisposable
     private readonly Histogram<double>[] _latencyOfOrleans;
     private readonly TimeProvider _time;
 
-    public StateParts(ILoggerFactory loggers, TimeProvider time, IActivatorProvider? activators = null)
+    public StateDiagnostics(ILoggerFactory loggers, TimeProvider time, IActivatorProvider? activators = null)
     {
         Activators = activators;
         _time = time;
@@ -79,9 +79,9 @@ internal sealed class StateParts : IDisposable
     internal IActivatorProvider? Activators { get; }
 
     /// <summary>The parts of the silo of an activation; parts of their own for a context that a test has made.</summary>
-    internal static StateParts Of(IServiceProvider services) =>
-        services.GetService<StateParts>()
-            ?? new StateParts(services.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance, TimeProvider.System);
+    internal static StateDiagnostics Of(IServiceProvider services) =>
+        services.GetService<StateDiagnostics>()
+            ?? new StateDiagnostics(services.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance, TimeProvider.System);
 
     /// <summary>The services of the silo, which are not those of the scope of the activation: a scope costs memory.</summary>
     internal static IServiceProvider ServicesOf(IGrainContext context) =>
