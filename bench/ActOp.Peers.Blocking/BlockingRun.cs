@@ -95,8 +95,9 @@ internal sealed class BlockingRun(BlockingLoad load, int runs, bool log)
 
     private void Show(List<BlockingResult> plain, List<BlockingResult> controlled)
     {
-        var table = new Table { Title = new TableTitle(string.Create(CultureInfo.InvariantCulture,
-            $"{load.Rate:0} beats/s, {load.Block} ms each, {load.Seconds} s, {runs} runs in turn; min / median / max")) };
+        var title = string.Create(CultureInfo.InvariantCulture,
+            $"{load.Rate:0} beats/s, {load.Block} ms each, {load.Seconds} s, {runs} runs in turn; min / median / max");
+        var table = new Table { Title = new TableTitle(title) };
         table.AddColumns("", "Orleans", "Orleans + AddActOpThreads", "ratio of the medians");
         Add("p50, ms", static result => result.Latency.P50);
         Add("p95, ms", static result => result.Latency.P95);

@@ -99,7 +99,8 @@ public static class ActOpSiloBuilderExtensions
     /// <exception cref="OrleansConfigurationException">Always; it says what to do.</exception>
     public static IClientBuilder AddActOpThreads(this IClientBuilder builder, Action<ThreadOptions>? configure = null) =>
         throw new OrleansConfigurationException(
-            "AddActOpThreads was called for a client. It sets the threads of silos: call it in UseOrleans of each silo, and remove it here.");
+            "AddActOpThreads was called for a client. It sets the threads of silos: call it in UseOrleans of each silo, and "
+            + "remove it here.");
 
     private static void AddOptions<TOptions>(
         IServiceCollection services, IConfiguration configuration, string section, Action<TOptions>? configure)

@@ -16,8 +16,8 @@ internal sealed record PoolClock(TimeProvider Time)
 }
 
 /// <summary>
-/// A silo's thread control: looks at the thread pool some 50 times a second while it works, asks <see cref="PoolController"/> once a period,
-/// or sooner when items wait for threads, and sets the pool's minimum.
+/// A silo's thread control: looks at the thread pool some 50 times a second while it works, asks <see cref="PoolController"/> once a
+/// period, or sooner when items wait for threads, and sets the pool's minimum.
 /// </summary>
 /// <remarks>
 /// <para>All steps run one after the other in callbacks of one timer. What a step throws is logged and counted, gives the pool back, and
@@ -62,7 +62,10 @@ internal sealed class PoolRounds : ILifecycleParticipant<ISiloLifecycle>
         _size = new PoolSize(pool);
         _lastStep = _time.GetTimestamp();
         using (ExecutionContext.SuppressFlow())
-            _timer = _time.CreateTimer(static state => ((PoolRounds)state!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        {
+            _timer = _time.CreateTimer(
+                static state => ((PoolRounds)state!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        }
     }
 
     /// <summary>The number of decisions.</summary>
@@ -193,7 +196,7 @@ internal sealed class PoolRounds : ILifecycleParticipant<ISiloLifecycle>
         return controller;
     }
 
-    /// <summary>A look at the pool never blocks: where the system tells no ready times, its own are those that the estimate needs.</summary>
+    /// <summary>A look at the pool never blocks: where the system tells no ready times, its times are what the estimate needs.</summary>
     private void Look(PoolController controller, double seconds)
     {
         if (_knowsReady)

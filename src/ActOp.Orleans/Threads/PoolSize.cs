@@ -70,7 +70,8 @@ internal sealed class PoolSize(IPool pool)
             Notice();
             var minimum = Math.Clamp(threads, _host.Minimum, Math.Max(_host.Minimum, _host.Maximum));
             // .NET takes no maximum below the number of processors.
-            var maximum = alsoMaximum ? Math.Clamp(minimum, Math.Min(Environment.ProcessorCount, _host.Maximum), _host.Maximum) : _host.Maximum;
+            var least = Math.Min(Environment.ProcessorCount, _host.Maximum);
+            var maximum = alsoMaximum ? Math.Clamp(minimum, least, _host.Maximum) : _host.Maximum;
             Apply(new PoolLimits(minimum, maximum));
             return minimum;
         }

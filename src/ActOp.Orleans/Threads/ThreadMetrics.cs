@@ -30,7 +30,8 @@ internal sealed class ThreadMetrics : IDisposable
             "actop.stage.failures", description: "Exceptions of the measuring or of the setting of threads, which end it.");
         _meter.CreateObservableUpDownCounter(
             "actop.stage.threads", () => Of(static status => status.Threads), description: "The pool's minimum.");
-        _meter.CreateObservableUpDownCounter("actop.stage.queued", () => Of(static status => status.Queued), description: "Items that wait.");
+        _meter.CreateObservableUpDownCounter(
+            "actop.stage.queued", () => Of(static status => status.Queued), description: "Items that wait.");
         _meter.CreateObservableCounter(
             "actop.stage.changes", () => Of(static status => status.Changes), description: "Changes of the number of threads.");
         _meter.CreateObservableCounter("actop.stage.executed", () => Of(static status => status.Sums.Executed), description: "Items run.");
@@ -38,7 +39,8 @@ internal sealed class ThreadMetrics : IDisposable
             "actop.stage.wait", () => Of(static status => status.Sums.Waited), "s", "Time that items have waited in the queue.");
         _meter.CreateObservableCounter(
             "actop.stage.wall", () => Of(static status => status.Sums.Wall), "s", "Time that threads were busy with items (z).");
-        _meter.CreateObservableCounter("actop.stage.cpu", () => Of(static status => status.Sums.Cpu), "s", "Processor time of threads (x).");
+        _meter.CreateObservableCounter(
+            "actop.stage.cpu", () => Of(static status => status.Sums.Cpu), "s", "Processor time of threads (x).");
         _meter.CreateObservableCounter("actop.stage.ready", () => Of(static status => status.Sums.Ready), "s",
             "Time that threads were busy and ready without a processor (r).");
     }
