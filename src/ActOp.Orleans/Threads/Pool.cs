@@ -1,4 +1,5 @@
 #pragma warning disable RS0030 // The thread pool is the stage of Orleans: this reads and sets its counts, and runs nothing on it.
+using System.Diagnostics;
 using ActOp.Staging.Measuring;
 
 namespace ActOp.Orleans.Threads;
@@ -58,7 +59,11 @@ internal sealed class DotNetPool : IPool
 
     public RunTimes? TakeTimes() => _times.Value?.Take();
 
-    public double ProcessTime() => Environment.CpuUsage.TotalTime.TotalSeconds;
+    public double ProcessTime()
+    {
+        using var process = Process.GetCurrentProcess();
+        return process.TotalProcessorTime.TotalSeconds;
+    }
 
     public PoolLimits ReadLimits()
     {
