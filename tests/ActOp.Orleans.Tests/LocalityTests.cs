@@ -79,12 +79,12 @@ public class LocalityTests
     [Fact]
     public async Task A_silo_without_the_package_is_left_alone()
     {
-        var first = true;
+        var configured = 0;
         await using var cluster = await Clusters.StartAsync(2, silo =>
         {
-            if (first)
+            // Silos are configured at the same time.
+            if (Interlocked.Increment(ref configured) == 1)
                 silo.AddActOpLocality(Clusters.Quickly);
-            first = false;
         });
         var with = cluster.Silos.Single(silo => cluster.GetSiloServiceProvider(silo.SiloAddress).GetService(typeof(LocalitySilo)) is not null);
         var locality = (LocalitySilo)cluster.GetSiloServiceProvider(with.SiloAddress).GetService(typeof(LocalitySilo))!;
