@@ -1,4 +1,5 @@
 using ActOp.Orleans.Locality;
+using ActOp.Orleans.Threads;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -10,7 +11,8 @@ namespace ActOp.Orleans;
 public static class ActOpSiloBuilderExtensions
 {
     /// <summary>
-    /// Adds all of ActOp that there is for Orleans: locality, with the options of the configuration section <c>ActOp:Locality</c>.
+    /// Adds all of ActOp that there is for Orleans: locality and thread control, with the options of the configuration sections
+    /// <c>ActOp:Locality</c> and <c>ActOp:Threads</c>.
     /// </summary>
     /// <param name="builder">The silo.</param>
     /// <returns>The silo.</returns>
@@ -18,7 +20,7 @@ public static class ActOpSiloBuilderExtensions
     /// At the start of the silo: something of ActOp was added twice, an option is out of range, or Orleans' own activation repartitioner is
     /// in use.
     /// </exception>
-    public static ISiloBuilder AddActOp(this ISiloBuilder builder) => builder.AddActOpLocality();
+    public static ISiloBuilder AddActOp(this ISiloBuilder builder) => builder.AddActOpLocality().AddActOpThreads();
 
     /// <summary>Adds locality only: grains that talk to each other move onto one silo.</summary>
     /// <param name="builder">The silo.</param>
@@ -53,6 +55,35 @@ public static class ActOpSiloBuilderExtensions
         return builder;
     }
 
+    /// <summary>
+    /// Adds thread control only: the thread pool of .NET gets the threads that the model of the ActOp paper (section 5) finds best for what
+    /// its work costs, so that grains that block do not wait for threads. The pool belongs to the process: of several silos in one process,
+    /// one sets its threads.
+    /// </summary>
+    /// <param name="builder">The silo.</param>
+    /// <param name="configure">Changes the options after the configuration section <c>ActOp:Threads</c>.</param>
+    /// <returns>The silo.</returns>
+    /// <inheritdoc cref="AddActOp(ISiloBuilder)" path="/exception"/>
+    public static ISiloBuilder AddActOpThreads(this ISiloBuilder builder, Action<ThreadOptions>? configure = null)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        var services = builder.Services;
+        var isFirst = services.All(static service => service.ServiceType != typeof(ThreadRegistration));
+        services.AddSingleton(new ThreadRegistration());
+        if (!isFirst)
+            return builder;
+        AddOptions(services, builder.Configuration, "ActOp:Threads", configure);
+        services.AddSingleton<IConfigurationValidator, ThreadValidator>();
+        services.TryAddSingleton(TimeProvider.System);
+        services.AddMetrics();
+        services.TryAddSingleton<IPool, DotNetPool>();
+        services.AddSingleton(static silo => PoolClock.Of(silo.GetRequiredService<TimeProvider>()));
+        services.AddSingleton<ThreadMetrics>();
+        services.AddSingleton<PoolRounds>();
+        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static silo => silo.GetRequiredService<PoolRounds>());
+        return builder;
+    }
+
     /// <summary>There is nothing to add to a client: grains live on silos.</summary>
     /// <param name="builder">A client.</param>
     /// <returns>Nothing.</returns>
@@ -60,6 +91,16 @@ public static class ActOpSiloBuilderExtensions
     public static IClientBuilder AddActOp(this IClientBuilder builder) => throw new OrleansConfigurationException(
         "AddActOp was called for a client. ActOp moves grains between silos: call it in UseOrleans of each silo, and "
         + "remove it here. Clients need nothing.");
+
+    /// <summary>There is nothing to add to a client: grains run on silos.</summary>
+    /// <param name="builder">A client.</param>
+    /// <param name="configure">Not called.</param>
+    /// <returns>Nothing.</returns>
+    /// <exception cref="OrleansConfigurationException">Always; it says what to do.</exception>
+    public static IClientBuilder AddActOpThreads(this IClientBuilder builder, Action<ThreadOptions>? configure = null) =>
+        throw new OrleansConfigurationException(
+            "AddActOpThreads was called for a client. It sets the threads of silos: call it in UseOrleans of each silo, and "
+            + "remove it here.");
 
     private static void AddOptions<TOptions>(
         IServiceCollection services, IConfiguration configuration, string section, Action<TOptions>? configure)

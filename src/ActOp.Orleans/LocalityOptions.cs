@@ -86,14 +86,8 @@ public sealed class LocalityOptions
     // What a timer takes, and what leaves a step of the fold a millisecond.
     private static bool IsPeriod(TimeSpan period) => period >= TimeSpan.FromMilliseconds(20) && period <= TimeSpan.FromDays(1);
 
-    private static void Check(bool valid, string option, object value, string must)
-    {
-        if (!valid)
-        {
-            throw new OrleansConfigurationException(
-                FormattableString.Invariant($"LocalityOptions.{option} is {value}, but must be {must}."));
-        }
-    }
+    private static void Check(bool valid, string option, object value, string must) =>
+        OptionCheck.That(valid, nameof(LocalityOptions) + "." + option, value, must);
 }
 
 /// <summary>Which grains locality may move.</summary>

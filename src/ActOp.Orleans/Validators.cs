@@ -6,6 +6,34 @@ namespace ActOp.Orleans;
 /// <summary>One call of AddActOpLocality, or of AddActOp.</summary>
 internal sealed class LocalityRegistration;
 
+/// <summary>One call of AddActOpThreads, or of AddActOp.</summary>
+internal sealed class ThreadRegistration;
+
+/// <summary>Refuses an option that is out of range.</summary>
+internal static class OptionCheck
+{
+    internal static void That(bool valid, string option, object value, string must)
+    {
+        if (!valid)
+            throw new OrleansConfigurationException(FormattableString.Invariant($"{option} is {value}, but must be {must}."));
+    }
+}
+
+/// <summary>Refuses at the start of the silo what cannot work.</summary>
+internal sealed class ThreadValidator(IServiceProvider services) : IConfigurationValidator
+{
+    public void ValidateConfiguration()
+    {
+        if (services.GetServices<ThreadRegistration>().Count() > 1)
+        {
+            throw new OrleansConfigurationException(
+                "The thread control of ActOp was added twice. AddActOp contains AddActOpThreads: call one of them, once.");
+        }
+
+        services.GetRequiredService<IOptions<ThreadOptions>>().Value.Validate();
+    }
+}
+
 /// <summary>Refuses at the start of the silo what cannot work.</summary>
 internal sealed class LocalityValidator(IServiceProvider services, IServiceCollection registered) : IConfigurationValidator
 {

@@ -86,7 +86,11 @@ public sealed class EdgeSketch<TVertex>
     /// <typeparam name="TSink">A struct, so that the call is direct.</typeparam>
     /// <param name="sink">Receives the edges.</param>
     public void Drain<TSink>(ref TSink sink)
+#if NET9_0_OR_GREATER
         where TSink : IEdgeSink<TVertex>, allows ref struct
+#else
+        where TSink : IEdgeSink<TVertex>
+#endif
     {
         for (var i = 0; i < _count; i++)
         {

@@ -1,6 +1,9 @@
 using ActOp.Orleans.Locality;
+using ActOp.Orleans.Tests.Threads;
+using ActOp.Orleans.Threads;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Configuration.Memory;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime.Messaging;
 using Orleans.TestingHost;
 
@@ -76,12 +79,12 @@ public class LocalityTests
     [Fact]
     public async Task A_silo_without_the_package_is_left_alone()
     {
-        var first = true;
+        var configured = 0;
         await using var cluster = await Clusters.StartAsync(2, silo =>
         {
-            if (first)
+            // Silos are configured at the same time.
+            if (Interlocked.Increment(ref configured) == 1)
                 silo.AddActOpLocality(Clusters.Quickly);
-            first = false;
         });
         var with = cluster.Silos.Single(silo => cluster.GetSiloServiceProvider(silo.SiloAddress).GetService(typeof(LocalitySilo)) is not null);
         var locality = (LocalitySilo)cluster.GetSiloServiceProvider(with.SiloAddress).GetService(typeof(LocalitySilo))!;
@@ -99,7 +102,12 @@ public class LocalityTests
         var provider = new ReloadableConfiguration(source);
         var builder = new InProcessTestClusterBuilder(1);
         builder.ConfigureHost(host => ((IConfigurationBuilder)host.Configuration).Add(new GivenConfiguration(provider)));
-        builder.ConfigureSilo(static (_, silo) => silo.AddActOp());
+        builder.ConfigureSilo(static (_, silo) =>
+        {
+            // The pool of the process is that of another test.
+            silo.Services.AddSingleton<IPool>(new SimulatedPool(processors: 2));
+            silo.AddActOp();
+        });
         await using var cluster = builder.Build();
         await cluster.DeployAsync();
         var gate = cluster.PartOf<LocalityGate>(0);

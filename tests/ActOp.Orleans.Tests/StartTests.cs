@@ -12,6 +12,51 @@ public class StartTests
         Assert.Contains("added twice", await Refusal(static silo => silo.AddActOp().AddActOpLocality()), StringComparison.Ordinal);
 
     [Fact]
+    public async Task Adding_the_threads_twice_is_refused() => Assert.Contains(
+        "AddActOpThreads: call one of them", await Refusal(static silo => silo.AddActOp().AddActOpThreads()), StringComparison.Ordinal);
+
+    [Fact]
+    public void A_client_that_adds_the_threads_is_refused() => new HostBuilder().UseOrleansClient(static client =>
+        Assert.Contains("each silo", Assert.Throws<OrleansConfigurationException>(() => client.AddActOpThreads()).Message,
+            StringComparison.Ordinal)).Build();
+
+    [Theory]
+    [InlineData("ModelPeriod")]
+    [InlineData("MaxThreads")]
+    [InlineData("ThreadPenalty")]
+    [InlineData("ProcessorHeadroom")]
+    [InlineData("Smoothing")]
+    [InlineData("Hysteresis")]
+    public async Task An_option_of_threads_out_of_range_is_refused_by_its_name(string option)
+    {
+        var refusal = await Refusal(silo => silo.AddActOpThreads(options =>
+        {
+            switch (option)
+            {
+                case "ModelPeriod":
+                    options.ModelPeriod = TimeSpan.FromMilliseconds(99);
+                    break;
+                case "MaxThreads":
+                    options.MaxThreads = 0;
+                    break;
+                case "ThreadPenalty":
+                    options.ThreadPenalty = TimeSpan.Zero;
+                    break;
+                case "ProcessorHeadroom":
+                    options.ProcessorHeadroom = 0.9;
+                    break;
+                case "Smoothing":
+                    options.Smoothing = 0;
+                    break;
+                default:
+                    options.Hysteresis = double.NaN;
+                    break;
+            }
+        }));
+        Assert.Contains("ThreadOptions." + option, refusal, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void A_client_is_refused()
     {
         var host = new HostBuilder().UseOrleansClient(static client =>

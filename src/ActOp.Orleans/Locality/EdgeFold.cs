@@ -115,7 +115,7 @@ internal sealed class EdgeFold(
         return (silo, epoch);
     }
 
-    private readonly ref struct Sink(EdgeFold fold, LocalGrain grain) : IEdgeSink<GrainId>
+    private readonly struct Sink(EdgeFold fold, LocalGrain grain) : IEdgeSink<GrainId>
     {
         public void Receive(GrainId other, long messages, long error, long bytes) => fold.Sample(grain, other, messages, error);
     }

@@ -1,4 +1,3 @@
-using System.Buffers.Text;
 using System.Globalization;
 using ActOp.Staging.Measuring;
 using ActOp.Staging.Model;
@@ -219,88 +218,6 @@ internal sealed class ForeignCpuShare(double processors, Func<double> ownTime, F
         }
 
         return ticks / TicksPerSecond;
-    }
-}
-
-/// <summary>
-/// How long the threads of the process ran, and how long they were ready without a processor, by the statistics of the scheduler
-/// (<c>/proc/self/task/*/schedstat</c>). Ready time includes the wait after a wake-up. A sample costs about 10 microseconds per thread.
-/// </summary>
-/// <remarks>One thread at a time.</remarks>
-internal sealed class RunDelay
-{
-    private const string OwnTasks = "/proc/self/task";
-    private const string Statistics = "schedstat";
-    private const double NanosecondsPerSecond = 1e9;
-
-    private readonly string _tasks;
-    private Dictionary<string, (long Ran, long Waited)> _threads;
-
-    /// <param name="tasks">The directory with one directory for each thread.</param>
-    internal RunDelay(string tasks = OwnTasks)
-    {
-        _tasks = tasks;
-        _threads = Read();
-    }
-
-    /// <summary>
-    /// Seconds that all threads together ran and waited since the last call; null if the system does not provide it. The last period of
-    /// ended threads is missing.
-    /// </summary>
-    internal (double Ran, double Waited)? Take()
-    {
-        var (before, now) = (_threads, Read());
-        _threads = now;
-        if (now.Count == 0)
-            return null;
-        long ran = 0, waited = 0;
-        foreach (var (thread, time) in now)
-        {
-            // A reused thread id starts again from zero.
-            var last = before.GetValueOrDefault(thread) is var old && old.Ran <= time.Ran && old.Waited <= time.Waited ? old : default;
-            ran += time.Ran - last.Ran;
-            waited += time.Waited - last.Waited;
-        }
-
-        return (ran / NanosecondsPerSecond, waited / NanosecondsPerSecond);
-    }
-
-    private Dictionary<string, (long Ran, long Waited)> Read()
-    {
-        Dictionary<string, (long Ran, long Waited)> threads = [];
-        try
-        {
-            if (!System.IO.Directory.Exists(_tasks))
-                return threads;
-            foreach (var thread in System.IO.Directory.EnumerateDirectories(_tasks))
-            {
-                if (TryRead(Path.Combine(thread, Statistics)) is { } time)
-                    threads.Add(thread, time);
-            }
-        }
-        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
-        {
-            // Not provided by this system.
-        }
-
-        return threads;
-    }
-
-    /// <summary>The first two of "ran waited slices"; null when the thread has ended meanwhile.</summary>
-    private static (long Ran, long Waited)? TryRead(string path)
-    {
-        try
-        {
-            using var handle = File.OpenHandle(path);
-            Span<byte> text = stackalloc byte[96];
-            text = text[..RandomAccess.Read(handle, text, 0)];
-            return Utf8Parser.TryParse(text, out long ran, out var length) && length < text.Length
-                && Utf8Parser.TryParse(text[(length + 1)..], out long waited, out _) ? (ran, waited) : null;
-        }
-        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
-        {
-            return null;
-        }
     }
 }
 

@@ -94,18 +94,6 @@ public class StageControlTests
         Assert.All(node.SizedStages, stage => Assert.Equal(Environment.ProcessorCount, stage.Threads()));
     }
 
-    [Theory]
-    [InlineData("150000 100000", 1.5)]
-    [InlineData("max 100000", null)]
-    [InlineData("-1 100000", null)]
-    [InlineData("", null)]
-    [InlineData("100000", null)]
-    public void A_containers_quota_is_a_number_of_processors(string text, double? processors) =>
-        Assert.Equal(processors, ProcessorQuota.Parse(text));
-
-    [Fact]
-    public void The_processors_are_no_more_than_the_system_has() => Assert.InRange(ProcessorQuota.Read(), 0.01, Environment.ProcessorCount);
-
     /// <summary>The controller acts by the wall's clock, on what calls cost; so calls go on until it has.</summary>
     private static async Task UntilAsync(IGrainFactory grains, Func<bool> condition)
     {

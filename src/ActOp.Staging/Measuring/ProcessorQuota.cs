@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace ActOp.Runtime.Stages;
+namespace ActOp.Staging.Measuring;
 
 /// <summary>
 /// How many processors the process may use, p of the model: a container's quota may be a fraction, which

@@ -1,0 +1,176 @@
+using ActOp.Orleans.Threads;
+using ActOp.Staging.Measuring;
+
+namespace ActOp.Orleans.Tests.Threads;
+
+/// <summary>
+/// A pool in virtual time whose threads run items that compute and block. A step is a millisecond, or less when there are more processors
+/// than its threads. As that of .NET it has as many threads as its minimum when items wait, and gets one more each half second; threads stay.
+/// </summary>
+internal sealed class SimulatedPool(double processors) : IPool
+{
+    private readonly Queue<Item> _queued = new();
+    private readonly List<Item> _running = [];
+    private readonly HashSet<int> _active = [];
+    private object? _owner;
+    private PoolLimits _limits = new(2, 1000);
+    private RunTimes _times;
+    private long _completed;
+    private int _threads = 2;
+    private double _starved;
+
+    /// <summary>Thrown by the next reading.</summary>
+    internal Exception? Failure { get; set; }
+
+    /// <summary>Whether it refuses new limits.</summary>
+    internal bool IsFixed { get; set; }
+
+    internal bool TellsTimes { get; init; } = true;
+
+    internal PoolLimits Limits
+    {
+        get => _limits;
+        set => _limits = value;
+    }
+
+    internal int Queued => _queued.Count;
+
+    internal List<PoolLimits> History { get; } = [];
+
+    public PoolReading Read() =>
+        Failure is null ? new(_completed, _queued.Count, _running.Count) : throw Failure;
+
+    public RunTimes? TakeTimes()
+    {
+        if (!TellsTimes)
+            return null;
+        var times = _times with { Active = _active.Count };
+        _times = default;
+        _active.Clear();
+        return times;
+    }
+
+    public double ProcessTime() => 0;
+
+    public PoolLimits ReadLimits() => _limits;
+
+    public bool TrySet(PoolLimits limits)
+    {
+        if (IsFixed)
+            return false;
+        _limits = limits;
+        History.Add(limits);
+        return true;
+    }
+
+    public bool TryTake(object owner)
+    {
+        _owner ??= owner;
+        return ReferenceEquals(_owner, owner);
+    }
+
+    public void Leave(object owner) => _owner = ReferenceEquals(_owner, owner) ? null : _owner;
+
+    internal void Add(double compute, double blocked) => _queued.Enqueue(new Item { Compute = compute, Blocked = blocked });
+
+    /// <summary>Runs for so many seconds.</summary>
+    internal void Run(double seconds)
+    {
+        if (_queued.Count > 0)
+            _threads = Math.Max(_threads, _limits.Minimum);
+        _starved = _queued.Count > 0 && _running.Count == _threads ? _starved + seconds : 0;
+        if (_starved >= 0.5)
+            (_threads, _starved) = (Math.Min(_threads + 1, _limits.Maximum), 0);
+        Begin();
+        Compute(seconds);
+        foreach (var item in _running.Where(static item => item.Compute <= 0))
+            item.Blocked -= seconds;
+        _completed += _running.RemoveAll(static item => item is { Compute: <= 0, Blocked: <= 0 });
+        Begin();
+    }
+
+    private void Begin()
+    {
+        while (_queued.Count > 0 && _running.Count < _threads)
+        {
+            var item = _queued.Dequeue();
+            item.Thread = Enumerable.Range(0, _threads).First(thread => _running.All(one => one.Thread != thread));
+            _running.Add(item);
+        }
+    }
+
+    /// <summary>Those that compute share the processors; the rest of their time they are ready.</summary>
+    private void Compute(double seconds)
+    {
+        Item[] ready = [.. _running.Where(static item => item.Compute > 0)];
+        var each = Math.Min(seconds, processors * seconds / Math.Max(1, ready.Length));
+        foreach (var item in ready)
+        {
+            item.Compute -= each;
+            _active.Add(item.Thread);
+            _times = _times with { Ran = _times.Ran + each, Waited = _times.Waited + seconds - each };
+        }
+    }
+
+    private sealed class Item
+    {
+        internal double Compute { get; set; }
+
+        internal double Blocked { get; set; }
+
+        internal int Thread { get; set; }
+    }
+}
+
+/// <summary>Virtual time with timers.</summary>
+internal sealed class VirtualTime : TimeProvider
+{
+    private readonly List<Timer> _timers = [];
+    private long _now;
+
+    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
+
+    public override long GetTimestamp() => _now;
+
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+    {
+        var timer = new Timer(this, () => callback(state));
+        timer.Change(dueTime, period);
+        _timers.Add(timer);
+        return timer;
+    }
+
+    internal void Advance(TimeSpan time)
+    {
+        _now += time.Ticks;
+        foreach (var timer in _timers.ToArray())
+            timer.RunIfDue();
+    }
+
+    private sealed class Timer(VirtualTime time, Action run) : ITimer
+    {
+        private long _due = long.MaxValue;
+
+        public bool Change(TimeSpan dueTime, TimeSpan period)
+        {
+            _due = dueTime < TimeSpan.Zero ? long.MaxValue : time._now + dueTime.Ticks;
+            return true;
+        }
+
+        public void Dispose() => time._timers.Remove(this);
+
+        public ValueTask DisposeAsync()
+        {
+            Dispose();
+            return default;
+        }
+
+        internal void RunIfDue()
+        {
+            if (_due > time._now)
+                return;
+            _due = long.MaxValue;
+            run();
+        }
+    }
+}
