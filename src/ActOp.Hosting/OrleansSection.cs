@@ -58,10 +58,17 @@ internal static class OrleansSection
         client.Services.AddOptions<GatewayOptions>().Bind(section.GetSection("Gateway"));
         ApplyProviders(client, section, "Client", (kind, name, settings) =>
         {
-            if (kind != "Clustering" || !Is(name, "Static"))
+            if (kind != "Clustering" || !(Is(name, "Static") || Is(name, "Development")))
                 return false;
+            var gateways = settings.GetSection(nameof(StaticGatewayListProviderOptions.Gateways));
+            if (Is(name, "Development") && !gateways.Exists())
+            {
+                client.UseStaticClustering(new IPEndPoint(IPAddress.Loopback, EndpointOptions.DEFAULT_GATEWAY_PORT));
+                return true;
+            }
+
             client.UseStaticClustering((StaticGatewayListProviderOptions options) => options.Gateways =
-                [.. settings.GetSection(nameof(options.Gateways)).GetChildren().Select(static gateway => GatewayOf(gateway))]);
+                [.. gateways.GetChildren().Select(static gateway => GatewayOf(gateway))]);
             return true;
         });
     }
@@ -120,7 +127,7 @@ internal static class OrleansSection
         var known = In([.. AppDomain.CurrentDomain.GetAssemblies().Union(Packages())], kind, target)
             .Select(static provider => provider.Name);
         if (kind == "Clustering")
-            known = known.Append(target == "Silo" ? "Development" : "Static");
+            known = target == "Silo" ? known.Append("Development") : known.Append("Development").Append("Static");
         return new InvalidOperationException(
             "Could not find " + kind + " provider named '" + name + "' (" + settings.Path + ":ProviderType)."
             + " This can indicate that either the 'Microsoft.Orleans.Sdk' or the provider's package are not referenced by your application"

@@ -5,6 +5,7 @@ using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using Orleans;
 using Orleans.Concurrency;
+using Orleans.Core.Internal;
 using Orleans.Providers;
 using Orleans.Runtime;
 using Orleans.Versions.Compatibility;
@@ -87,6 +88,14 @@ internal sealed class ManagementGrain(ManagementNeeds parts) : Grain, IManagemen
     {
         var location = await parts.Directory.LookupAsync(reference.GetGrainId());
         return location.IsNone ? null : location.Silo;
+    }
+
+    public async Task DeactivateGrain(GrainId grainId, CancellationToken cancellationToken = default)
+    {
+        var location = await parts.Directory.LookupAsync(grainId);
+        cancellationToken.ThrowIfCancellationRequested();
+        if (!location.IsNone)
+            await parts.Factory.GetGrain(grainId).AsReference<IGrainManagementExtension>().DeactivateOnIdle();
     }
 
     public async ValueTask<List<GrainId>> GetActiveGrains(GrainType type) =>

@@ -2,8 +2,11 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
 using ActOp.Wire;
+using Microsoft.Extensions.Configuration;
 using Orleans;
 using Orleans.Concurrency;
+using Orleans.Hosting;
+using Orleans.Providers;
 using Orleans.Runtime;
 
 namespace ActOp.Reminders;
@@ -276,4 +279,11 @@ internal sealed class MemoryReminderTable : IReminderTable, IReminderTableTarget
     }));
 
     private static string TagOf(long version) => version.ToString(System.Globalization.CultureInfo.InvariantCulture);
+}
+
+/// <summary><c>Orleans:Reminders:ProviderType</c> Memory.</summary>
+internal sealed class MemoryReminderSection : IProviderBuilder<ISiloBuilder>
+{
+    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection) =>
+        builder.UseInMemoryReminderService();
 }

@@ -90,7 +90,7 @@ public class IdentityTextTests
         var hashes = address.GetUniformHashCodes(8);
         Assert.Equal(8, hashes.Distinct().Count());
         Assert.Equal(hashes, SiloAddress.Parse(address.ToParsableString()).GetUniformHashCodes(8));
-        Assert.Equal(hashes[..3], address.GetUniformHashCodes(3));
+        Assert.Equal(hashes.Take(3), address.GetUniformHashCodes(3));
         Assert.Equal(GrainId.Parse("a/b").GetUniformHashCode(), GrainId.Create("a", "b").GetUniformHashCode());
         Assert.NotEqual(GrainId.Create("a", "b").GetUniformHashCode(), GrainId.Create("b", "a").GetUniformHashCode());
     }

@@ -57,10 +57,24 @@ public class ConfigurationSectionTests
         Assert.Equal([new IPEndPoint(IPAddress.Parse("10.0.0.1"), 5), new DnsEndPoint("silo.example", 6)], setup.Gateways);
     }
 
+    /// <summary>The names that .NET Aspire passes for a cluster in memory.</summary>
+    [Fact]
+    public void A_cluster_in_memory_is_set_up_by_the_section()
+    {
+        using var client = Build(static builder => builder.UseOrleansClient(), ("Clustering:ProviderType", "Development"));
+        Assert.Equal([new IPEndPoint(IPAddress.Loopback, 30_000)], SetupReader.Client(client.Services).Gateways);
+        using var elsewhere = Build(
+            static builder => builder.UseOrleansClient(), ("Clustering:ProviderType", "Development"),
+            ("Clustering:Gateways:0", "10.0.0.1:5"));
+        Assert.Equal([new IPEndPoint(IPAddress.Parse("10.0.0.1"), 5)], SetupReader.Client(elsewhere.Services).Gateways);
+        using var silo = Silo(("Clustering:ProviderType", "Development"), ("Reminders:ProviderType", "Memory"));
+        Assert.Equal("MemoryReminderTable", silo.Services.GetRequiredService<IReminderTable>().GetType().Name);
+    }
+
     [Theory]
     [InlineData("Clustering:ProviderType", "Redis", "Could not find Clustering provider named 'Redis'", "Development")]
     [InlineData("GrainStorage:Default:ProviderType", "Redis", "Could not find GrainStorage provider named 'Redis'", "File, Memory, Noted")]
-    [InlineData("Reminders:ProviderType", "AzureTableStorage", "Could not find Reminders provider named 'AzureTableStorage'", "")]
+    [InlineData("Reminders:ProviderType", "AzureTableStorage", "Could not find Reminders provider named 'AzureTableStorage'", "Memory")]
     public void A_provider_name_that_is_not_known_is_refused_with_those_that_are(string key, string name, string text, string known)
     {
         var exception = Assert.Throws<InvalidOperationException>(() => Silo((key, name)));

@@ -1,6 +1,8 @@
+using System.Data.Common;
 using ActOp.Harness.Processes;
 using ActOp.PostgreSql.Membership;
 using ActOp.Runtime.Cluster;
+using Microsoft.Extensions.Hosting;
 using Npgsql;
 
 namespace ActOp.PostgreSql.Tests;
@@ -123,6 +125,35 @@ public sealed class ClusteringTests(PostgresFixture postgres)
             ("Clustering:ConnectionString", connectionString));
 
         Assert.Single(await Nodes.PlacesAsync(client, 0, 3));
+    }
+
+    /// <summary>As .NET Aspire passes a database: a type of its resource, and a key that is the name of a connection string.</summary>
+    [Theory]
+    [InlineData("PostgresDatabase")]
+    [InlineData("PostgresServer")]
+    public async Task The_configuration_names_a_resource(string type)
+    {
+        var connectionString = await postgres.CreateAsync();
+        await using var nodes = new Nodes(connectionString);
+        var ports = Ports.FindFree(2);
+        await nodes.StartAsync(
+            Silo, ("Endpoints:AdvertisedIPAddress", "127.0.0.1"), ("Endpoints:SiloPort", $"{ports[0]}"),
+            ("Endpoints:GatewayPort", $"{ports[1]}"), ("Clustering:ProviderType", type), ("Clustering:ServiceKey", "members"));
+        var client = await nodes.StartAsync(Client, ("Clustering:ProviderType", type), ("Clustering:ServiceKey", "members"));
+
+        Assert.Single(await Nodes.PlacesAsync(client, 0, 3));
+
+        void Silo(HostApplicationBuilder builder)
+        {
+            builder.Services.AddKeyedSingleton<DbDataSource>("members", (_, _) => NpgsqlDataSource.Create(connectionString));
+            builder.UseOrleans();
+        }
+
+        void Client(HostApplicationBuilder builder)
+        {
+            builder.Configuration["ConnectionStrings:members"] = connectionString;
+            builder.UseOrleansClient();
+        }
     }
 
     [Fact]

@@ -60,6 +60,21 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
     }
 
     [Fact]
+    public async Task A_grain_is_deactivated_by_its_id_and_one_that_is_not_active_stays_so()
+    {
+        var (active, idle) = (cluster.Client.GetGrain<IManaged>(201), cluster.Client.GetGrain<IManaged>(202));
+        await active.Seat();
+        await Management.DeactivateGrain(active.GetGrainId(), TestContext.Current.CancellationToken);
+        await Management.DeactivateGrain(idle.GetGrainId(), TestContext.Current.CancellationToken);
+        await TestingUtils.WaitUntilAsync(
+            async _ => await Management.GetActivationAddress(active) is null, Gate.Patience, TimeSpan.FromMilliseconds(1));
+        Assert.Null(await Management.GetActivationAddress(active));
+        Assert.Null(await Management.GetActivationAddress(idle));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => Management.DeactivateGrain(active.GetGrainId(), new CancellationToken(canceled: true)));
+    }
+
+    [Fact]
     public async Task Load_and_use_of_silos_come_in_the_order_in_which_they_were_asked_for()
     {
         SiloAddress[] asked = [.. Silos.Reverse()];

@@ -105,7 +105,7 @@ internal sealed class PoolController : IDisposable
     /// <summary>Takes a sample.</summary>
     /// <param name="reading">The counts of the pool.</param>
     /// <param name="seconds">The time since the last sample.</param>
-    internal void Look(PoolReading reading, double seconds)
+    internal void Sample(PoolReading reading, double seconds)
     {
         _last = reading;
         if (_first is null)

@@ -46,7 +46,7 @@ internal sealed class PoolRounds : ILifecycleParticipant<ISiloLifecycle>
     private bool _knowsReady;
     private bool _isLeftToAnother;
     private bool _isOff;
-    private long _lastLook;
+    private long _lastSample;
     private long _lastStep;
     private long _changes;
     private long _rounds;
@@ -154,8 +154,8 @@ internal sealed class PoolRounds : ILifecycleParticipant<ISiloLifecycle>
             return OffInterval;
         _controller ??= Begin();
         var now = _time.GetTimestamp();
-        Look(_controller, _time.GetElapsedTime(_lastLook, now).TotalSeconds);
-        _lastLook = now;
+        Sample(_controller, _time.GetElapsedTime(_lastSample, now).TotalSeconds);
+        _lastSample = now;
         if (_controller.IsDue)
             Decide(_controller);
         return _controller.IsIdle ? IdleInterval : BusyInterval;
@@ -190,23 +190,23 @@ internal sealed class PoolRounds : ILifecycleParticipant<ISiloLifecycle>
     {
         _knowsReady = _pool.TakeTimes() is not null;
         _processTime = _pool.ProcessTime();
-        _lastLook = _time.GetTimestamp();
+        _lastSample = _time.GetTimestamp();
         var controller = new PoolController(_options, _processors, _size.Floor, _knowsReady);
         _log.Began(_processors, controller.SourceName, _size.Floor);
         return controller;
     }
 
     /// <summary>A look at the pool never blocks: where the system tells no ready times, its times are what the estimate needs.</summary>
-    private void Look(PoolController controller, double seconds)
+    private void Sample(PoolController controller, double seconds)
     {
         if (_knowsReady)
         {
-            controller.Look(_pool.Read(), seconds);
+            controller.Sample(_pool.Read(), seconds);
             return;
         }
 
         var begin = ThreadClock.Begin();
-        controller.Look(_pool.Read(), seconds);
+        controller.Sample(_pool.Read(), seconds);
         var end = ThreadClock.End();
         _probe += new BusyTime(1, end.Wall - begin.Wall, end.Cpu - begin.Cpu, 0);
     }

@@ -16,32 +16,47 @@ using Orleans.Providers;
 [assembly: RegisterProvider("AdoNet", "GrainDirectory", "Silo", typeof(GrainDirectoryProvider))]
 [assembly: RegisterProvider("AdoNet", "GrainStorage", "Silo", typeof(GrainStorageProvider))]
 [assembly: RegisterProvider("AdoNet", "Reminders", "Silo", typeof(RemindersProvider))]
+[assembly: RegisterProvider("PostgresServer", "Clustering", "Silo", typeof(SiloClusteringProvider))]
+[assembly: RegisterProvider("PostgresServer", "Clustering", "Client", typeof(ClientClusteringProvider))]
+[assembly: RegisterProvider("PostgresServer", "GrainDirectory", "Silo", typeof(GrainDirectoryProvider))]
+[assembly: RegisterProvider("PostgresServer", "GrainStorage", "Silo", typeof(GrainStorageProvider))]
+[assembly: RegisterProvider("PostgresServer", "Reminders", "Silo", typeof(RemindersProvider))]
+[assembly: RegisterProvider("PostgresDatabase", "Clustering", "Silo", typeof(SiloClusteringProvider))]
+[assembly: RegisterProvider("PostgresDatabase", "Clustering", "Client", typeof(ClientClusteringProvider))]
+[assembly: RegisterProvider("PostgresDatabase", "GrainDirectory", "Silo", typeof(GrainDirectoryProvider))]
+[assembly: RegisterProvider("PostgresDatabase", "GrainStorage", "Silo", typeof(GrainStorageProvider))]
+[assembly: RegisterProvider("PostgresDatabase", "Reminders", "Silo", typeof(RemindersProvider))]
 
 namespace ActOp.PostgreSql.Hosting;
 
-/// <summary>What the configuration section Orleans says of a provider of the name AdoNet.</summary>
+/// <summary>
+/// What the configuration section Orleans says of a provider of the name AdoNet, or of the names that .NET Aspire gives to its resources.
+/// </summary>
 /// <remarks>
 /// Keys: <c>Invariant</c> (Npgsql if it is not set), and <c>ConnectionString</c>, or <c>ConnectionName</c> with the name of a connection
-/// string, or <c>ServiceKey</c> with the key of a data source in the container.
+/// string, or <c>ServiceKey</c> with the key of a data source in the container, or else with the name of a connection string: .NET Aspire
+/// passes a connection string, and the application may have made a data source of it.
 /// </remarks>
 internal static class ProviderSettings
 {
     internal static string Invariant(IConfigurationSection section) =>
         section["Invariant"] is { Length: > 0 } invariant ? invariant : DatabaseChoice.Npgsql;
 
-    internal static string? ConnectionString(IConfigurationSection section, IConfiguration configuration)
+    /// <summary>The connection string or the data source; neither if no key is set.</summary>
+    internal static (string? ConnectionString, DbDataSource? DataSource) Database(
+        IConfigurationSection section, IConfiguration configuration, IServiceProvider services)
     {
+        if (section["ServiceKey"] is { Length: > 0 } key && services.GetKeyedService<DbDataSource>(key) is { } source)
+            return (null, source);
         if (section["ConnectionString"] is { Length: > 0 } text)
-            return text;
-        if (section["ConnectionName"] is not { Length: > 0 } name)
-            return null;
-        return configuration.GetConnectionString(name)
-            ?? throw new Orleans.Runtime.OrleansConfigurationException(
-                section.Path + ":ConnectionName is " + name + ", but there is no such connection string.");
+            return (text, null);
+        var setting = section["ConnectionName"] is { Length: > 0 } ? "ConnectionName" : "ServiceKey";
+        if (section[setting] is not { Length: > 0 } name)
+            return (null, null);
+        return (configuration.GetConnectionString(name) ?? throw new Orleans.Runtime.OrleansConfigurationException(
+            section.Path + ":" + setting + " is " + name + ", but there is no such connection string"
+            + (setting == "ServiceKey" ? ", and no data source with this key." : ".")), null);
     }
-
-    internal static DbDataSource? DataSource(IConfigurationSection section, IServiceProvider services) =>
-        section["ServiceKey"] is { Length: > 0 } key ? services.GetRequiredKeyedService<DbDataSource>(key) : null;
 }
 
 /// <summary>Clustering of a silo by its configuration.</summary>
@@ -51,8 +66,8 @@ internal sealed class SiloClusteringProvider : IProviderBuilder<ISiloBuilder>
         (OptionsBuilder<AdoNetClusteringSiloOptions> options) => options.Configure<IServiceProvider>((clustering, services) =>
         {
             clustering.Invariant = ProviderSettings.Invariant(configurationSection);
-            clustering.ConnectionString = ProviderSettings.ConnectionString(configurationSection, builder.Configuration);
-            clustering.DataSource = ProviderSettings.DataSource(configurationSection, services);
+            (clustering.ConnectionString, clustering.DataSource)
+                = ProviderSettings.Database(configurationSection, builder.Configuration, services);
         }));
 }
 
@@ -63,8 +78,8 @@ internal sealed class ClientClusteringProvider : IProviderBuilder<IClientBuilder
         (OptionsBuilder<AdoNetClusteringClientOptions> options) => options.Configure<IServiceProvider>((clustering, services) =>
         {
             clustering.Invariant = ProviderSettings.Invariant(configurationSection);
-            clustering.ConnectionString = ProviderSettings.ConnectionString(configurationSection, builder.Configuration);
-            clustering.DataSource = ProviderSettings.DataSource(configurationSection, services);
+            (clustering.ConnectionString, clustering.DataSource)
+                = ProviderSettings.Database(configurationSection, builder.Configuration, services);
         }));
 }
 
@@ -77,8 +92,8 @@ internal sealed class GrainDirectoryProvider : IProviderBuilder<ISiloBuilder>
         (OptionsBuilder<AdoNetGrainDirectoryOptions> options) => options.Configure<IServiceProvider>((directory, services) =>
         {
             directory.Invariant = ProviderSettings.Invariant(configurationSection);
-            directory.ConnectionString = ProviderSettings.ConnectionString(configurationSection, builder.Configuration);
-            directory.DataSource = ProviderSettings.DataSource(configurationSection, services);
+            (directory.ConnectionString, directory.DataSource)
+                = ProviderSettings.Database(configurationSection, builder.Configuration, services);
         }));
 }
 
@@ -90,8 +105,8 @@ internal sealed class GrainStorageProvider : IProviderBuilder<ISiloBuilder>
         (OptionsBuilder<AdoNetGrainStorageOptions> options) => options.Configure<IServiceProvider>((storage, services) =>
         {
             storage.Invariant = ProviderSettings.Invariant(configurationSection);
-            storage.ConnectionString = ProviderSettings.ConnectionString(configurationSection, builder.Configuration);
-            storage.DataSource = ProviderSettings.DataSource(configurationSection, services);
+            (storage.ConnectionString, storage.DataSource)
+                = ProviderSettings.Database(configurationSection, builder.Configuration, services);
             if (bool.TryParse(configurationSection["DeleteStateOnClear"], out var deletes))
                 storage.DeleteStateOnClear = deletes;
             if (configurationSection["SerializerKey"] is { Length: > 0 } key)
@@ -107,7 +122,7 @@ internal sealed class RemindersProvider : IProviderBuilder<ISiloBuilder>
         (OptionsBuilder<AdoNetReminderTableOptions> options) => options.Configure<IServiceProvider>((reminders, services) =>
         {
             reminders.Invariant = ProviderSettings.Invariant(configurationSection);
-            reminders.ConnectionString = ProviderSettings.ConnectionString(configurationSection, builder.Configuration);
-            reminders.DataSource = ProviderSettings.DataSource(configurationSection, services);
+            (reminders.ConnectionString, reminders.DataSource)
+                = ProviderSettings.Database(configurationSection, builder.Configuration, services);
         }));
 }

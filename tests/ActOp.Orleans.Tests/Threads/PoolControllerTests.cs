@@ -95,7 +95,7 @@ public class PoolControllerTests
         for (var period = 0; period < 2; period++)
         {
             for (var look = 0; look <= 50; look++)
-                controller.Look(new PoolReading((period * 200) + (look * 4), (period * 800) + (look * 16), 2), 0.02);
+                controller.Sample(new PoolReading((period * 200) + (look * 4), (period * 800) + (look * 16), 2), 0.02);
             // Two threads wrote off the whole second, and computed for a fiftieth of it.
             threads = controller.Decide(new RunTimes(0.02, 0, -1), new BusyTime(50 * (period + 1), 1000, 1000, 0), threads).Threads;
         }
@@ -123,7 +123,7 @@ public class PoolControllerTests
             foreach (var look in run.list)
             {
                 completed += look.completed;
-                controller.Look(new PoolReading(completed, look.queued, look.busy), look.microseconds / 1e6);
+                controller.Sample(new PoolReading(completed, look.queued, look.busy), look.microseconds / 1e6);
                 var decision = controller.Decide(new RunTimes(look.ran / 1e6, look.waited / 1e6, look.active), default, current);
                 Assert.InRange(decision.Threads, run.floor, Math.Max(30, run.floor));
                 Assert.InRange(controller.Sums.Ready, 0, controller.Sums.Wall + 1e-9);
@@ -158,13 +158,13 @@ public class PoolControllerTests
                 arrive(Pool, step);
                 Pool.Run(0.001);
                 if (++_steps % StepsPerLook == 0)
-                    Look();
+                    Sample();
             }
         }
 
-        private void Look()
+        private void Sample()
         {
-            _controller.Look(Pool.Read(), StepsPerLook / 1000.0);
+            _controller.Sample(Pool.Read(), StepsPerLook / 1000.0);
             if (!_controller.IsDue)
                 return;
             var decision = _controller.Decide(Pool.TakeTimes()!.Value, default, Threads);

@@ -1,7 +1,9 @@
 using System.Buffers.Binary;
+using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Net;
+using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.Json.Serialization;
 
@@ -120,12 +122,12 @@ public sealed class SiloAddress : IEquatable<SiloAddress>, IComparable<SiloAddre
     public int GetConsistentHashCode() => (int)_hash;
 
     /// <summary>As many independent hashes as asked for, the same in every process.</summary>
-    public uint[] GetUniformHashCodes(int numHashes)
+    public ImmutableArray<uint> GetUniformHashCodes(int numHashes)
     {
         var hashes = new uint[numHashes];
         for (var i = 0; i < numHashes; i++)
             hashes[i] = HashOf((uint)i + 1);
-        return hashes;
+        return ImmutableCollectionsMarshal.AsImmutableArray(hashes);
     }
 
     /// <summary>True when <paramref name="other"/> was started at the same place later.</summary>

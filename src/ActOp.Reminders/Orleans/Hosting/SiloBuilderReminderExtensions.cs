@@ -1,6 +1,9 @@
 using ActOp.Reminders;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using Orleans;
+
+[assembly: RegisterProvider("Memory", "Reminders", "Silo", typeof(MemoryReminderSection))]
 
 namespace Orleans.Hosting;
 

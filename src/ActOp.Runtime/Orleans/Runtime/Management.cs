@@ -63,6 +63,11 @@ public interface IManagementGrain : IGrainWithIntegerKey, IVersionManager
     /// <summary>The silo of the grain's activation; null if it has none. Does not activate it.</summary>
     ValueTask<SiloAddress?> GetActivationAddress(IAddressable reference);
 
+    /// <summary>The activation of a grain ends when its running calls have ended. A grain without one is not activated.</summary>
+    /// <param name="grainId">The grain.</param>
+    /// <param name="cancellationToken">Ends the request; an activation that has been told to end still does.</param>
+    Task DeactivateGrain(GrainId grainId, CancellationToken cancellationToken = default);
+
     /// <summary>The active grains of a type, on all silos.</summary>
     ValueTask<List<GrainId>> GetActiveGrains(GrainType type);
 
