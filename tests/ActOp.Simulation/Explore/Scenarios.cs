@@ -407,6 +407,9 @@ internal static class Scenarios
         script.Ask(2, 3, "leave", machine =>
             machine.Grains.GetGrain<ICounter>(counter).AsReference<IGrainManagementExtension>().DeactivateOnIdle().AsTask());
         script.CallFromAll(2.001, counter);
+        script.Ask(2.3, 101, "deactivate", machine => machine.Grains.GetGrain<IManagementGrain>(0).DeactivateGrain(
+            machine.Grains.GetGrain<ICounter>(counter).GetGrainId()));
+        script.CallFromAll(2.301, counter);
         script.Ask(2.5, 1, "lease", LeaseAsync);
         script.Ask(2.5, 2, "lease", LeaseAsync);
 
