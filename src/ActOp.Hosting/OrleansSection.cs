@@ -58,10 +58,11 @@ internal static class OrleansSection
         client.Services.AddOptions<GatewayOptions>().Bind(section.GetSection("Gateway"));
         ApplyProviders(client, section, "Client", (kind, name, settings) =>
         {
-            if (kind != "Clustering" || !(Is(name, "Static") || Is(name, "Development")))
+            var isDevelopment = Is(name, "Development");
+            if (kind != "Clustering" || !(isDevelopment || Is(name, "Static")))
                 return false;
             var gateways = settings.GetSection(nameof(StaticGatewayListProviderOptions.Gateways));
-            if (Is(name, "Development") && !gateways.Exists())
+            if (isDevelopment && !gateways.Exists())
             {
                 client.UseStaticClustering(new IPEndPoint(IPAddress.Loopback, EndpointOptions.DEFAULT_GATEWAY_PORT));
                 return true;
@@ -127,7 +128,7 @@ internal static class OrleansSection
         var known = In([.. AppDomain.CurrentDomain.GetAssemblies().Union(Packages())], kind, target)
             .Select(static provider => provider.Name);
         if (kind == "Clustering")
-            known = target == "Silo" ? known.Append("Development") : known.Append("Development").Append("Static");
+            known = known.Concat(target == "Silo" ? ["Development"] : ["Development", "Static"]);
         return new InvalidOperationException(
             "Could not find " + kind + " provider named '" + name + "' (" + settings.Path + ":ProviderType)."
             + " This can indicate that either the 'Microsoft.Orleans.Sdk' or the provider's package are not referenced by your application"

@@ -72,7 +72,7 @@ public sealed class Peer
     public Link? Control => _mergedInto is { } other ? other.Control : _control;
 
     /// <summary>Number of data links; 0 unless connected.</summary>
-    public int DataLinks => _mergedInto is { } other ? other.DataLinks : _data?.Length ?? 0;
+    public int DataLinks => Data?.Length ?? 0;
 
     /// <summary>Why the last dial failed; null before the first failure, and after a dial that did not fail.</summary>
     public DialFailure? LastFailure
@@ -104,18 +104,16 @@ public sealed class Peer
 
     internal bool IsClosed => _closed;
 
+    /// <summary>The data links; null unless connected.</summary>
+    private Link[]? Data => _mergedInto is { } other ? other.Data : _data;
+
     /// <summary>
     /// The data link for a key: the same key has the same link as long as the session lasts, so its frames stay in order. Null unless
     /// connected.
     /// </summary>
     public Link? GetLink(uint affinityHash)
     {
-        if (_mergedInto is { } other)
-        {
-            return other.GetLink(affinityHash);
-        }
-
-        var links = _data;
+        var links = Data;
         return links is null ? null : links.Length == 1 ? links[0] : links[affinityHash % (uint)links.Length];
     }
 
@@ -132,7 +130,7 @@ public sealed class Peer
     /// </summary>
     public void PauseReading()
     {
-        foreach (var link in _data ?? [])
+        foreach (var link in Data ?? [])
         {
             link.PauseReading();
         }
@@ -141,7 +139,7 @@ public sealed class Peer
     /// <summary>Reads its data links again; without effect if they are not paused.</summary>
     public void ResumeReading()
     {
-        foreach (var link in _data ?? [])
+        foreach (var link in Data ?? [])
         {
             link.ResumeReading();
         }

@@ -23,6 +23,10 @@ public class StartShareTests : IAsyncLifetime
 
     private Node Silo => _cluster.Silos[0].ServiceProvider.GetRequiredService<Node>();
 
+    private Node FloodingNode => _flooding.Services.GetRequiredService<Node>();
+
+    private IClusterClient FloodingClient => _flooding.Services.GetRequiredService<IClusterClient>();
+
     public ValueTask InitializeAsync() => default;
 
     private async Task StartAsync(int limit = 10_000)
@@ -53,8 +57,8 @@ public class StartShareTests : IAsyncLifetime
         var known = _cluster.Client.GetGrain<IOrdered>("known");
         await known.Note(_held.Name, "before");
         var held = await HoldAsync();
-        var flood = Call(_flooding.Services.GetRequiredService<IClusterClient>(), "flood", Flood);
-        await ReadAsync(_flooding.Services.GetRequiredService<Node>());
+        var flood = Call(FloodingClient, "flood", Flood);
+        await ReadAsync(FloodingNode);
         var honest = new[] { known.Note(_held.Name, "known"), _cluster.Client.GetGrain<IOrdered>("new").Note(_held.Name, "new") };
         await ReadAsync(_cluster.Client.ServiceProvider.GetRequiredService<Node>());
         _held.Release();
@@ -70,8 +74,8 @@ public class StartShareTests : IAsyncLifetime
     {
         await StartAsync();
         var held = await HoldAsync();
-        var first = Call(_flooding.Services.GetRequiredService<IClusterClient>(), "first", Flood);
-        await ReadAsync(_flooding.Services.GetRequiredService<Node>());
+        var first = Call(FloodingClient, "first", Flood);
+        await ReadAsync(FloodingNode);
         var second = Call(_cluster.Client, "second", 200);
         await ReadAsync(_cluster.Client.ServiceProvider.GetRequiredService<Node>());
         _held.Release();
@@ -86,7 +90,7 @@ public class StartShareTests : IAsyncLifetime
         const int Each = 5;
         await StartAsync();
         var held = await HoldAsync();
-        var client = _flooding.Services.GetRequiredService<IClusterClient>();
+        var client = FloodingClient;
         var calls = new List<Task>();
         for (var round = 0; round < Each; round++)
         {
@@ -94,7 +98,7 @@ public class StartShareTests : IAsyncLifetime
                 calls.Add(client.GetGrain<IOrdered>("ordered" + grain).Note(_held.Name, grain + "." + round));
         }
 
-        await ReadAsync(_flooding.Services.GetRequiredService<Node>());
+        await ReadAsync(FloodingNode);
         _held.Release();
         for (var grain = 0; grain < Grains; grain++)
             calls.Add(client.GetGrain<IOrdered>("ordered" + grain).Note(_held.Name, grain + "." + Each));
@@ -116,13 +120,13 @@ public class StartShareTests : IAsyncLifetime
         await StartAsync(Many);
         var held = await HoldAsync();
         _held.Watched = Silo.Router.Starts!;
-        var flood = Call(_flooding.Services.GetRequiredService<IClusterClient>(), "flood", Many);
-        await ReadAsync(_flooding.Services.GetRequiredService<Node>());
+        var flood = Call(FloodingClient, "flood", Many);
+        await ReadAsync(FloodingNode);
         _held.Release();
         await Task.WhenAll([held, .. flood]).WaitAsync(Gate.Patience);
         Assert.InRange(_held.MostWaiting, StartShares.PauseAt - StartShares.Quantum, Many / 4);
         Assert.Equal(0, Silo.Router.Starts!.Waiting);
-        await _flooding.Services.GetRequiredService<IClusterClient>().GetGrain<IOrdered>("later").Note(_held.Name, "later");
+        await FloodingClient.GetGrain<IOrdered>("later").Note(_held.Name, "later");
     }
 
     [Fact]
@@ -131,8 +135,8 @@ public class StartShareTests : IAsyncLifetime
         const int Limit = StartShares.PauseAt / 2;
         await StartAsync(Limit);
         var held = await HoldAsync();
-        var calls = Call(_flooding.Services.GetRequiredService<IClusterClient>(), "many", Limit + StartShares.Quantum + 10).ToArray();
-        await ReadAsync(_flooding.Services.GetRequiredService<Node>());
+        var calls = Call(FloodingClient, "many", Limit + StartShares.Quantum + 10).ToArray();
+        await ReadAsync(FloodingNode);
         _held.Release();
         await held;
         await Task.WhenAll(calls).ContinueWith(static _ => { }, TaskScheduler.Default).WaitAsync(Gate.Patience);
@@ -148,7 +152,7 @@ public class StartShareTests : IAsyncLifetime
     /// <summary>From here on the thread of the turns stands still.</summary>
     private async Task<Task> HoldAsync()
     {
-        var held = _flooding.Services.GetRequiredService<IClusterClient>().GetGrain<IOrdered>("holder").Hold(_held.Name);
+        var held = FloodingClient.GetGrain<IOrdered>("holder").Hold(_held.Name);
         await _held.Arrived.Task.WaitAsync(Gate.Patience);
         return held;
     }
@@ -159,7 +163,7 @@ public class StartShareTests : IAsyncLifetime
     /// </summary>
     private async Task ReadAsync(Node client)
     {
-        var (before, isFlood) = (Silo.Refusals[Refusal.Frame], client == _flooding.Services.GetRequiredService<Node>());
+        var (before, isFlood) = (Silo.Refusals[Refusal.Frame], client == FloodingNode);
         Assert.Null(client.Peers.Send(Silo.Address, default, [9, 9, 9]));
         bool IsRead() => Silo.Refusals[Refusal.Frame] == before + 1 || (isFlood && Silo.Router.Starts!.Waiting >= StartShares.PauseAt);
         await TestingUtils.WaitUntilAsync(_ => Task.FromResult(IsRead()), Gate.Patience, TimeSpan.FromMilliseconds(1));

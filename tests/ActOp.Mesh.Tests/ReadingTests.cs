@@ -86,7 +86,7 @@ public class ReadingTests
         Fill(peer, 0, 200);
         peer.Close();
         mesh.Until(() => b.Events.Contains("-a:PeerClosed") && b.Mesh.LinkCount == 0, "closed");
-        Assert.Equal(Enumerable.Range(0, 200), b.AllFrames.Select(frame => Number(frame)));
+        ReadAll(mesh, b, 200);
     }
 
     [Fact]
@@ -106,8 +106,7 @@ public class ReadingTests
             mesh.Round();
         }
 
-        mesh.Until(() => b.AllFrames.Count() == 200);
-        Assert.Equal(Enumerable.Range(0, 200), b.AllFrames.Select(frame => Number(frame)));
+        ReadAll(mesh, b, 200);
     }
 
     [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
@@ -129,8 +128,7 @@ public class ReadingTests
         Assert.Equal(read, b.AllFrames.Count());
         Assert.InRange(read, 1, (Limit / 104) + 1);
         atReceiver.ResumeReading();
-        mesh.Until(() => b.AllFrames.Count() == 200);
-        Assert.Equal(Enumerable.Range(0, 200), b.AllFrames.Select(frame => Number(frame)));
+        ReadAll(mesh, b, 200);
     }
 
     [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
@@ -145,7 +143,7 @@ public class ReadingTests
         Assert.Empty(b.AllFrames);
         atReceiver.ResumeReading();
         mesh.Until(() => b.Events.Contains("-a:PeerClosed") && b.Mesh.LinkCount == 0, "closed");
-        Assert.Equal(Enumerable.Range(0, 20), b.AllFrames.Select(frame => Number(frame)));
+        ReadAll(mesh, b, 20);
     }
 
     [Fact]
@@ -161,8 +159,14 @@ public class ReadingTests
         Assert.Empty(b.AllFrames);
         atReceiver.ResumeReading();
         b.Mesh.SetPollers(1);
-        mesh.Until(() => b.AllFrames.Count() == 20);
-        Assert.Equal(Enumerable.Range(0, 20), b.AllFrames.Select(frame => Number(frame)));
+        ReadAll(mesh, b, 20);
+    }
+
+    /// <summary>All that was sent arrives, in order.</summary>
+    private static void ReadAll(TestMesh mesh, TestNode b, int count)
+    {
+        mesh.Until(() => b.AllFrames.Count() == count);
+        Assert.Equal(Enumerable.Range(0, count), b.AllFrames.Select(frame => Number(frame)));
     }
 
     private static void Fill(Peer peer, int first, int count)

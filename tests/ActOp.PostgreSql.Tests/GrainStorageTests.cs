@@ -338,19 +338,22 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         var expected = RecordVersions.None;
         if (!isNew)
         {
-            var first = new StoreOperation(StateWork.Write, new StateKey("s", "g"), RecordVersions.None, [1], 5);
+            var first = new StoreOperation(StateWork.Write, new StateKey("s", "g"), RecordVersions.None, [1]) { Version = 5 };
             await statements.ExecuteAsync(connection, [first], CancellationToken.None);
             expected = RecordVersions.Of((await first.Ended).Version!.Value);
         }
 
         StoreOperation[] attempts =
-            [.. Enumerable.Range(0, 3).Select(_ => new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected, [2], 7))];
+        [
+            .. Enumerable.Range(0, 3).Select(_ =>
+                new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected, [2]) { Version = 7 }),
+        ];
         foreach (var attempt in attempts)
             Assert.Empty(await statements.ExecuteAsync(connection, [attempt], CancellationToken.None));
 
         foreach (var attempt in attempts)
             Assert.Equal(new StateOutcome(false, 7), await attempt.Ended);
-        var next = new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected.Or(7, []), [3], 9);
+        var next = new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected.Or(7, []), [3]) { Version = 9 };
         for (var again = new List<StoreOperation> { next }; again.Count > 0;)
             again = await statements.ExecuteAsync(connection, again, CancellationToken.None);
         Assert.Equal(new StateOutcome(false, 9), await next.Ended);

@@ -58,7 +58,7 @@ public sealed class FakeClock : TimeProvider
         while (TakeDue(end) is { } due)
             due.Fire();
         lock (_gate)
-            _now = end;
+            _now = Math.Max(_now, end);
     }
 
     private FakeTimer? TakeDue(long end)

@@ -33,16 +33,6 @@ internal sealed class PoolSize(IPool pool)
         }
     }
 
-    /// <summary>Whether this silo sets the limits.</summary>
-    internal bool IsTaken
-    {
-        get
-        {
-            lock (_gate)
-                return _isTaken;
-        }
-    }
-
     /// <summary>Takes the pool, if no other silo of the process has it.</summary>
     internal bool TryTake()
     {

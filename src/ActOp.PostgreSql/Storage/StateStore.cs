@@ -98,24 +98,17 @@ internal sealed class StateStore : StorePipeline<StoreOperation>
     private StoreOperation Add(StateWork work, StateKey key, RecordVersions expected, byte[]? data)
     {
         Check(key);
-        var operation = new StoreOperation(work, key, expected, data, NewVersion()) { GivenUpAt = GivenUpAt };
+        var operation = new StoreOperation(work, key, expected, data) { GivenUpAt = GivenUpAt };
         Add(operation);
         return operation;
     }
 
-    /// <summary>Not zero, which stands for none in arrays.</summary>
-    private long NewVersion()
-    {
-        lock (Gate)
-        {
-            _lastVersion = (_lastVersion & long.MaxValue) == long.MaxValue ? 1 : _lastVersion + 1;
-            Invariant.Holds(_lastVersion != 0);
-            return _lastVersion;
-        }
-    }
-
     protected override bool Enqueue(StoreOperation item)
     {
+        // Not zero, which stands for none in arrays.
+        _lastVersion = (_lastVersion & long.MaxValue) == long.MaxValue ? 1 : _lastVersion + 1;
+        Invariant.Holds(_lastVersion != 0);
+        item.Version = _lastVersion;
         _waiting.Enqueue(item);
         return true;
     }

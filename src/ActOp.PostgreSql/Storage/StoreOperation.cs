@@ -42,11 +42,10 @@ internal readonly record struct StateOutcome(bool IsConflict, long? Version, byt
 
 /// <summary>One read, write or removal of a state, from the caller to the lane that does it.</summary>
 /// <remarks>
-/// A write chooses its version itself, a
-/// number that no other write has. So if the connection breaks in the middle, the same write may be sent again: the record has one of the
-/// versions from before, or the one of this write, or another one, and each says what has happened.
+/// A write has a version of its own, a number that no other write has. So if the connection breaks in the middle, the same write may be
+/// sent again: the record has one of the versions from before, or the one of this write, or another one, and each says what has happened.
 /// </remarks>
-internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersions expected, byte[]? data, long version)
+internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersions expected, byte[]? data)
     : PipelineItem
 {
     private readonly TaskCompletionSource<StateOutcome> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -60,8 +59,8 @@ internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersion
 
     internal byte[]? Data => data;
 
-    /// <summary>The version of the record after this write.</summary>
-    internal long Version => version;
+    /// <summary>The version of the record after this write; set when the queue takes it.</summary>
+    internal long Version { get; set; }
 
     /// <summary>A lane has it. Guarded by the lock of the queue, as <see cref="IsGivenUp"/> is until then.</summary>
     internal bool IsTaken { get; set; }
@@ -91,7 +90,7 @@ internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersion
     internal bool IsDelete => Work == StateWork.Delete && expected.Versions.Length > 0;
 
     /// <summary>What the record may be if the outcome of this change is unknown.</summary>
-    internal RecordVersions InDoubt => Work == StateWork.Delete ? expected.OrNone() : expected.Or(version, Lost);
+    internal RecordVersions InDoubt => Work == StateWork.Delete ? expected.OrNone() : expected.Or(Version, Lost);
 
     internal override void NoteBegin() => Session = null;
 

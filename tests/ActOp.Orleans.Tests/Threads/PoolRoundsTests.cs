@@ -1,5 +1,6 @@
 using ActOp.Orleans.Locality;
 using ActOp.Orleans.Threads;
+using ActOp.TestClusters;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
@@ -13,7 +14,7 @@ public sealed class PoolRoundsTests : IDisposable
     private static readonly PoolLimits Host = new(2, 1000);
 
     private readonly TestMeters _meters = new();
-    private readonly VirtualTime _time = new();
+    private readonly FakeClock _time = new();
     private readonly SimulatedPool _pool = new(processors: 2);
     private readonly ThreadOptions _options = new();
     private readonly CountingLogger _log = new();

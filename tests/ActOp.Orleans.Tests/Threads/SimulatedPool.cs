@@ -13,7 +13,6 @@ internal sealed class SimulatedPool(double processors) : IPool
     private readonly List<Item> _running = [];
     private readonly HashSet<int> _active = [];
     private object? _owner;
-    private PoolLimits _limits = new(2, 1000);
     private RunTimes _times;
     private long _completed;
     private int _threads = 2;
@@ -25,13 +24,7 @@ internal sealed class SimulatedPool(double processors) : IPool
     /// <summary>Whether it refuses new limits.</summary>
     internal bool IsFixed { get; set; }
 
-    internal bool TellsTimes { get; init; } = true;
-
-    internal PoolLimits Limits
-    {
-        get => _limits;
-        set => _limits = value;
-    }
+    internal PoolLimits Limits { get; set; } = new(2, 1000);
 
     internal int Queued => _queued.Count;
 
@@ -42,8 +35,6 @@ internal sealed class SimulatedPool(double processors) : IPool
 
     public RunTimes? TakeTimes()
     {
-        if (!TellsTimes)
-            return null;
         var times = _times with { Active = _active.Count };
         _times = default;
         _active.Clear();
@@ -52,13 +43,13 @@ internal sealed class SimulatedPool(double processors) : IPool
 
     public double ProcessTime() => 0;
 
-    public PoolLimits ReadLimits() => _limits;
+    public PoolLimits ReadLimits() => Limits;
 
     public bool TrySet(PoolLimits limits)
     {
         if (IsFixed)
             return false;
-        _limits = limits;
+        Limits = limits;
         History.Add(limits);
         return true;
     }
@@ -77,10 +68,10 @@ internal sealed class SimulatedPool(double processors) : IPool
     internal void Run(double seconds)
     {
         if (_queued.Count > 0)
-            _threads = Math.Max(_threads, _limits.Minimum);
+            _threads = Math.Max(_threads, Limits.Minimum);
         _starved = _queued.Count > 0 && _running.Count == _threads ? _starved + seconds : 0;
         if (_starved >= 0.5)
-            (_threads, _starved) = (Math.Min(_threads + 1, _limits.Maximum), 0);
+            (_threads, _starved) = (Math.Min(_threads + 1, Limits.Maximum), 0);
         Begin();
         Compute(seconds);
         foreach (var item in _running.Where(static item => item.Compute <= 0))
@@ -119,58 +110,5 @@ internal sealed class SimulatedPool(double processors) : IPool
         internal double Blocked { get; set; }
 
         internal int Thread { get; set; }
-    }
-}
-
-/// <summary>Virtual time with timers.</summary>
-internal sealed class VirtualTime : TimeProvider
-{
-    private readonly List<Timer> _timers = [];
-    private long _now;
-
-    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
-
-    public override long GetTimestamp() => _now;
-
-    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
-    {
-        var timer = new Timer(this, () => callback(state));
-        timer.Change(dueTime, period);
-        _timers.Add(timer);
-        return timer;
-    }
-
-    internal void Advance(TimeSpan time)
-    {
-        _now += time.Ticks;
-        foreach (var timer in _timers.ToArray())
-            timer.RunIfDue();
-    }
-
-    private sealed class Timer(VirtualTime time, Action run) : ITimer
-    {
-        private long _due = long.MaxValue;
-
-        public bool Change(TimeSpan dueTime, TimeSpan period)
-        {
-            _due = dueTime < TimeSpan.Zero ? long.MaxValue : time._now + dueTime.Ticks;
-            return true;
-        }
-
-        public void Dispose() => time._timers.Remove(this);
-
-        public ValueTask DisposeAsync()
-        {
-            Dispose();
-            return default;
-        }
-
-        internal void RunIfDue()
-        {
-            if (_due > time._now)
-                return;
-            _due = long.MaxValue;
-            run();
-        }
     }
 }
