@@ -30,7 +30,7 @@ public sealed class Link
     private readonly LinkReceiver _receiver;
     private volatile LinkPhase _phase;
     private int _abortReason;
-    private int _isPaused;
+    private int _pauses;
 
     internal Link(MeshNode node, ByteStream stream, LinkPhase phase, ListenerPlace? place, long sequence)
     {
@@ -135,7 +135,7 @@ public sealed class Link
     internal bool IsAborted => Volatile.Read(ref _abortReason) != 0;
 
     /// <summary>Whether what arrives stays in the network for now.</summary>
-    internal bool IsPaused => Volatile.Read(ref _isPaused) != 0;
+    internal bool IsPaused => Volatile.Read(ref _pauses) != 0;
 
     internal DisconnectReason AbortReason => (DisconnectReason)Volatile.Read(ref _abortReason);
 
@@ -226,14 +226,14 @@ public sealed class Link
         }
     }
 
-    /// <summary>Reads no more until <see cref="ResumeReading"/>. Any thread.</summary>
-    internal void PauseReading() => Volatile.Write(ref _isPaused, 1);
+    /// <summary>Reads no more until <see cref="ResumeReading"/> for the same reason. Any thread.</summary>
+    internal void PauseReading(ReadPause reason) => Interlocked.Or(ref _pauses, (int)reason);
 
-    /// <summary>Reads again, if it was paused. Any thread.</summary>
-    internal void ResumeReading()
+    /// <summary>Reads again, if it was paused for this reason and is for no other one. Any thread.</summary>
+    internal void ResumeReading(ReadPause reason)
     {
         // The mark must be gone before Poller is read: a move that is not seen here hands the link to a poller that reads it.
-        if (Interlocked.Exchange(ref _isPaused, 0) != 0)
+        if (Interlocked.And(ref _pauses, ~(int)reason) == (int)reason)
         {
             var poller = Poller;
             poller.Post(() => poller.ReadAgain(this), this);

@@ -125,23 +125,23 @@ public sealed class Peer
 
     /// <summary>
     /// Leaves what arrives on its data links in the network, so that the other end has to wait; what was read already is still delivered.
-    /// The control link is read, so the session stays. Ends by <see cref="ResumeReading"/>, or with the session. Calls of both must not
-    /// overlap.
+    /// The control link is read, so the session stays. Ends by <see cref="ResumeReading"/> for the same reason, or with the session. Calls
+    /// of both for one reason must not overlap.
     /// </summary>
-    public void PauseReading()
+    public void PauseReading(ReadPause reason)
     {
         foreach (var link in Data ?? [])
         {
-            link.PauseReading();
+            link.PauseReading(reason);
         }
     }
 
-    /// <summary>Reads its data links again; without effect if they are not paused.</summary>
-    public void ResumeReading()
+    /// <summary>Reads its data links again if there is no other reason; without effect if they are not paused for this one.</summary>
+    public void ResumeReading(ReadPause reason)
     {
         foreach (var link in Data ?? [])
         {
-            link.ResumeReading();
+            link.ResumeReading(reason);
         }
     }
 
@@ -200,4 +200,15 @@ public enum NodeKind : byte
 
     /// <summary>A process that only dials.</summary>
     Client = 2,
+}
+
+/// <summary>Why a peer is not read for a while. Each reason pauses and resumes on its own.</summary>
+[Flags]
+public enum ReadPause
+{
+    /// <summary>What it has sent cannot be worked on yet.</summary>
+    Requests = 1,
+
+    /// <summary>It does not read what is sent to it.</summary>
+    Answers = 2,
 }

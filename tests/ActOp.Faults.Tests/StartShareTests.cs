@@ -130,6 +130,33 @@ public class StartShareTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_client_gets_a_quantum_of_starts_at_each_tick()
+    {
+        await StartAsync();
+        var held = await HoldAsync();
+        _held.Watched = Silo.Router.Starts!;
+        var flood = Call(FloodingClient, "flood", Flood);
+        await ReadAsync(FloodingNode);
+        _held.Release();
+        await Task.WhenAll([held, .. flood]).WaitAsync(Gate.Patience);
+        var between = _held.Ticks.CountBy(static tick => tick).ToList();
+        // Before the first tick: those that did not wait, and the first quantum of those that did.
+        Assert.All(between, static tick => Assert.InRange(tick.Value, 1, 2 * StartShares.Quantum));
+        Assert.InRange(between.Count, Flood / (2 * StartShares.Quantum), Flood);
+    }
+
+    [Fact]
+    public async Task The_youngest_generation_is_collected_after_some_thousand_starts_of_a_flood()
+    {
+        const int Many = 4 * StartShares.CollectAfter * StartShares.Quantum;
+        await StartAsync(Many);
+        var before = GC.CollectionCount(0);
+        await Task.WhenAll(Call(FloodingClient, "flood", Many)).WaitAsync(Gate.Patience);
+        Assert.InRange(GC.CollectionCount(0) - before, 3, int.MaxValue);
+        Assert.InRange(Silo.Router.Starts!.Paced.Collections, 0, 4);
+    }
+
+    [Fact]
     public async Task More_than_the_limit_are_refused()
     {
         const int Limit = StartShares.PauseAt / 2;
@@ -186,10 +213,16 @@ public class StartShareTests : IAsyncLifetime
 
         internal int MostWaiting { get; private set; }
 
+        /// <summary>Ticks of the pace before each turn.</summary>
+        internal List<int> Ticks { get; } = [];
+
         public void Note(string text)
         {
             Order.Enqueue(text);
-            MostWaiting = Math.Max(MostWaiting, Watched?.Waiting ?? 0);
+            if (Watched is null)
+                return;
+            MostWaiting = Math.Max(MostWaiting, Watched.Waiting);
+            Ticks.Add(Watched.Paced.Ticks);
         }
 
         public void Release() => _open.Set();

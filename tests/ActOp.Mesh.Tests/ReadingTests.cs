@@ -122,12 +122,12 @@ public class ReadingTests
             b.Mesh.GetPoller(0).Poll(10);
         }
 
-        atReceiver.PauseReading();
+        atReceiver.PauseReading(ReadPause.Requests);
         var read = b.AllFrames.Count();
         mesh.Rounds(20);
         Assert.Equal(read, b.AllFrames.Count());
         Assert.InRange(read, 1, (Limit / 104) + 1);
-        atReceiver.ResumeReading();
+        atReceiver.ResumeReading(ReadPause.Requests);
         ReadAll(mesh, b, 200);
     }
 
@@ -136,12 +136,12 @@ public class ReadingTests
     {
         using var mesh = new TestMesh(wire);
         var (_, b, peer, atReceiver) = mesh.Pair();
-        atReceiver.PauseReading();
+        atReceiver.PauseReading(ReadPause.Requests);
         Fill(peer, 0, 20);
         peer.Close();
         mesh.Rounds(20);
         Assert.Empty(b.AllFrames);
-        atReceiver.ResumeReading();
+        atReceiver.ResumeReading(ReadPause.Requests);
         mesh.Until(() => b.Events.Contains("-a:PeerClosed") && b.Mesh.LinkCount == 0, "closed");
         ReadAll(mesh, b, 20);
     }
@@ -151,14 +151,33 @@ public class ReadingTests
     {
         using var mesh = new TestMesh(Wire.Memory);
         var (a, b, peer, atReceiver) = mesh.Pair();
-        atReceiver.PauseReading();
+        atReceiver.PauseReading(ReadPause.Requests);
         Fill(peer, 0, 20);
         a.FlushPending();
         b.Mesh.SetPollers(3);
         mesh.Rounds(10);
         Assert.Empty(b.AllFrames);
-        atReceiver.ResumeReading();
+        atReceiver.ResumeReading(ReadPause.Requests);
         b.Mesh.SetPollers(1);
+        ReadAll(mesh, b, 20);
+    }
+
+    [Fact]
+    public void A_link_that_is_paused_for_two_reasons_is_read_when_both_are_gone()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (a, b, peer, atReceiver) = mesh.Pair();
+        atReceiver.PauseReading(ReadPause.Requests);
+        atReceiver.PauseReading(ReadPause.Answers);
+        Fill(peer, 0, 20);
+        a.FlushPending();
+        atReceiver.ResumeReading(ReadPause.Answers);
+        mesh.Rounds(10);
+        Assert.Empty(b.AllFrames);
+        atReceiver.ResumeReading(ReadPause.Answers);
+        mesh.Rounds(10);
+        Assert.Empty(b.AllFrames);
+        atReceiver.ResumeReading(ReadPause.Requests);
         ReadAll(mesh, b, 20);
     }
 

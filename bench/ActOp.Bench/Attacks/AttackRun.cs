@@ -96,7 +96,8 @@ internal sealed class AttackRun(Attack attack, AttackSettings settings) : IAsync
         var report = await EndOfAsync(attacker, attackerSays);
         var length = new MonotonicClock().Now - begin;
         cpu = silo.HasExited ? default : silo.Cpu - cpu;
-        var paused = ((await ReadAsync(silo, ""))?.PauseMs ?? 0) - before.PauseMs;
+        var ended = await ReadAsync(silo, "");
+        var paused = (ended?.PauseMs ?? 0) - before.PauseMs;
         client.Say("after");
         var peak = memory.Peak;
         var (last, back) = await WaitForMemoryAsync(silo, before);
@@ -108,8 +109,8 @@ internal sealed class AttackRun(Attack attack, AttackSettings settings) : IAsync
             attack.Name, attack.Line, attack.Rate, phases.Find(static phase => phase.Phase == "alone"),
             phases.Find(static phase => phase.Phase == "attack"), report, !silo.HasExited, rss, peak, after, Megabytes(before.Heap),
             Megabytes(last?.Heap ?? 0), back, (BytesPerByte * Megabytes(report?.Bytes ?? 0)) + attack.CapMegabytes + CollectorMegabytes,
-            cpu / length, paused / length.TotalMilliseconds, (last?.LogLines ?? 0) - before.LogLines,
-            ((last?.LogBytes ?? 0) - before.LogBytes) / 1024.0, []);
+            cpu / length, paused / length.TotalMilliseconds, (ended?.LogLines ?? 0) - before.LogLines,
+            ((ended?.LogBytes ?? 0) - before.LogBytes) / 1024.0, []);
         return result with { Missed = [.. Judge(result)] };
     }
 

@@ -53,7 +53,7 @@ public sealed class ConnectionLimitOptions
 
     /// <summary>
     /// Bytes that may wait for one node beyond the buffers of its links, because it is being connected or receives too slowly; further
-    /// calls to it fail. Default 64 MiB.
+    /// calls to it fail. A client for which a quarter of it waits is not read until a sixteenth is left. Default 64 MiB.
     /// </summary>
     public long MaxWaitingBytesPerNode { get; set; } = 64L << 20;
 

@@ -142,7 +142,8 @@ internal sealed class Node : IDisposable
             Collector = new Collector(Activations, setup.Collection, Local);
             if (siloMessaging is not null)
                 Upkeep = NewUpkeep(siloMessaging, parts);
-            Router.Starts = Local.IsSilo ? new StartShares(Stages.Work, Router.Begin, Abandoned, setup.Limits.Mailbox, Peers.Pause) : null;
+            if (Local.IsSilo)
+                Router.Starts = new StartShares(Local.Time, Stages.Work, Router.Begin, Abandoned, setup.Limits.Mailbox, Peers.Pause);
             var graph = new KnownGraph(
                 Local, ClusterView, Activations, Edges, Manifests, Locations, new LocalityMetrics(Metrics.Meter), setup.Locality);
             Locality = new LocalityService(Local, ClusterView, Activations, Hints, Factory, graph, setup.Locality);

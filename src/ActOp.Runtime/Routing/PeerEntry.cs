@@ -12,7 +12,8 @@ namespace ActOp.Runtime.Routing;
 /// Any thread sends. While frames wait, later ones of the same node and channel are queued behind them, so order is kept; the lock guards
 /// only that slow path. Control frames have a queue and a limit of their own: nothing of the data, however much waits, is before them. Owns
 /// the waiting frames, up to a limit of bytes each, until they are sent or dropped with their link, dial or node; then the callers get an
-/// exception. At most one continuation for each queue waits for room in a link.
+/// exception. At most one continuation for each queue waits for room in a link. A client for which much waits is not read until little
+/// does: who does not take its answers makes no further ones, and what it has asked for stays in the network.
 /// </remarks>
 internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sender)
 {
@@ -29,6 +30,9 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     private long? _undialledSince;
 
     private bool _closed;
+
+    /// <summary>The client's links are not read because of what waits for it. Under the gate.</summary>
+    private bool _isPaused;
 
     internal SiloAddress Address => address;
 
@@ -213,6 +217,9 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
                 if (table.Waiting.TryTake(frame.Length, waiting.Bytes))
                 {
                     waiting.Add(new WaitingFrame(frame.ToArray(), affinity, table.Now));
+                    // Repeated for each frame: the client may have other links since.
+                    if (!control && address.IsClient && waiting.Bytes >= table.Waiting.PauseAt)
+                        Pause(true);
                     break;
                 }
             }
@@ -263,8 +270,20 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
 
                 waiting.Take();
                 table.Waiting.Return(next.Frame.Length);
+                if (_isPaused && !control && waiting.Bytes <= table.Waiting.ResumeAt)
+                    Pause(false);
             }
         }
+    }
+
+    private void Pause(bool isPaused)
+    {
+        Invariant.Held(_gate);
+        _isPaused = isPaused;
+        if (isPaused)
+            _peer?.PauseReading(ReadPause.Answers);
+        else
+            _peer?.ResumeReading(ReadPause.Answers);
     }
 
     private void DrainOn(WaitingFrames waiting, bool control)
@@ -277,6 +296,9 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// <summary>Gives up the frames that wait.</summary>
     private void Drop()
     {
+        // The links of a new session may be paused when the end of the one before is told.
+        if (_isPaused)
+            Pause(false);
         Drop(_controls);
         Drop(_data);
     }
@@ -361,6 +383,12 @@ internal sealed class WaitingBytes
         meter.CreateObservableUpDownCounter("actop.peers.waiting", () => Volatile.Read(ref _all), "By");
         _refused = meter.CreateCounter<long>("actop.peers.overflows", "{frame}");
     }
+
+    /// <summary>A client for which so much waits is not read: well before its answers are refused.</summary>
+    internal long PauseAt => _limits.MaxWaitingBytesPerNode / 4;
+
+    /// <summary>Until so little is left.</summary>
+    internal long ResumeAt => PauseAt / 4;
 
     /// <summary>Takes the bytes of a frame that is to wait; false if too many wait for its node, or in all.</summary>
     /// <param name="bytes">Bytes of the frame.</param>

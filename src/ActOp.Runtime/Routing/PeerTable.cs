@@ -252,10 +252,13 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         var peer = _entries.Find(client)?.Connection;
         if (isPaused)
-            peer?.PauseReading();
+            peer?.PauseReading(ReadPause.Requests);
         else
-            peer?.ResumeReading();
+            peer?.ResumeReading(ReadPause.Requests);
     }
+
+    /// <summary>The bytes that wait for a node beyond its links.</summary>
+    internal long WaitingBytesOf(SiloAddress address) => _entries.Find(address)?.WaitingBytes ?? 0;
 
     /// <summary>The silo is dead, or the client gone: nothing more is sent to it.</summary>
     internal void Remove(SiloAddress address) => _entries.Remove(address);

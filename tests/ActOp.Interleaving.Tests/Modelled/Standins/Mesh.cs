@@ -42,6 +42,12 @@ internal sealed class RoomAwaiter(Action<Action> onRoom)
 
 internal sealed record Session(int DataLinks);
 
+internal enum ReadPause
+{
+    Requests = 1,
+    Answers = 2,
+}
+
 /// <summary>A peer with one link for all.</summary>
 internal sealed class Peer(Link link)
 {
@@ -55,7 +61,13 @@ internal sealed class Peer(Link link)
 
     internal bool IsClosed { get; private set; }
 
+    internal bool IsPaused { get; private set; }
+
     internal Link? GetLink(uint affinity) => affinity == 0 ? link : link;
+
+    internal void PauseReading(ReadPause reason) => IsPaused = reason == ReadPause.Answers;
+
+    internal void ResumeReading(ReadPause reason) => IsPaused &= reason != ReadPause.Answers;
 
     internal void Close()
     {
