@@ -1,6 +1,7 @@
 using ActOp.Configuration;
 using ActOp.Harness.Options;
 using ActOp.Partitioning;
+using HaloPresence.Bench.Load;
 
 namespace HaloPresence.Bench;
 
@@ -111,10 +112,17 @@ public sealed record HaloOptions
     public bool SizesStages => Optimize is OptimizeMode.Threads or OptimizeMode.All;
 
     /// <summary>The pool after resolving "1 % of the players".</summary>
-    public int EffectivePool => Pool >= 0 ? Pool : Math.Max(GameSize, Players / 100);
+    public int EffectivePool => Games.EffectivePool;
 
     /// <summary>Mean length of a game.</summary>
     public TimeSpan MeanGame => TimeSpan.FromMinutes(100 / Churn);
+
+    /// <summary>What the simulation of the players needs.</summary>
+    public GameOptions Games => new()
+    {
+        Players = Players, Pool = Pool, GameSize = GameSize, MinGames = MinGames, MaxGames = MaxGames, MeanGame = MeanGame,
+        GameSpread = GameSpread,
+    };
 
     /// <summary>
     /// Grain messages of one request when the player is in a game: 2 between player and game, 2 for each player of the game.

@@ -109,7 +109,7 @@ public sealed class GameSimulationTests
     [Fact]
     public void Small_steps_and_one_large_step_give_the_same_games()
     {
-        var steps = new GameSimulation(Options, 9);
+        var steps = new GameSimulation(Options.Games, 9);
         var events = new List<GameEvent>();
         steps.Begin(events);
         for (var minute = 1; minute <= 60; minute++)
@@ -137,7 +137,7 @@ public sealed class GameSimulationTests
 
     private static List<GameEvent> Play(HaloOptions options, int seed, TimeSpan length, out GameSimulation simulation)
     {
-        simulation = new GameSimulation(options, seed);
+        simulation = new GameSimulation(options.Games, seed);
         var events = new List<GameEvent>();
         simulation.Begin(events);
         simulation.AdvanceTo(length, events);

@@ -7,7 +7,7 @@ namespace HaloPresence.Bench.Load;
 /// </summary>
 public sealed class GameSimulation
 {
-    private readonly HaloOptions _options;
+    private readonly GameOptions _options;
     private readonly Random _random;
     private readonly int _poolTarget;
     private readonly double _arrivalsPerSecond;
@@ -24,7 +24,7 @@ public sealed class GameSimulation
     private long _order;
 
     /// <summary>Creates the simulation; options must be valid.</summary>
-    public GameSimulation(HaloOptions options, int seed)
+    public GameSimulation(GameOptions options, int seed)
     {
         _options = options;
         _random = new Random(seed);
@@ -176,6 +176,34 @@ public sealed class GameSimulation
     }
 
     private double Exponential(double perSecond) => -Math.Log(1 - _random.NextDouble()) / perSecond;
+}
+
+/// <summary>How many play, and how long (ActOp paper, section 6.1).</summary>
+public sealed record GameOptions
+{
+    /// <summary>Average number of concurrent players.</summary>
+    public required int Players { get; init; }
+
+    /// <summary>Idle players waiting for a game; -1 means 1 % of the players.</summary>
+    public int Pool { get; init; } = -1;
+
+    /// <summary>Players in one game.</summary>
+    public int GameSize { get; init; } = 8;
+
+    /// <summary>Fewest games a player plays before leaving.</summary>
+    public int MinGames { get; init; } = 3;
+
+    /// <summary>Most games a player plays before leaving.</summary>
+    public int MaxGames { get; init; } = 5;
+
+    /// <summary>Mean length of a game.</summary>
+    public required TimeSpan MeanGame { get; init; }
+
+    /// <summary>Half width of the uniform game length relative to its mean.</summary>
+    public double GameSpread { get; init; } = 0.2;
+
+    /// <summary>Idle players waiting for a game.</summary>
+    public int EffectivePool => Pool >= 0 ? Pool : Math.Max(GameSize, Players / 100);
 }
 
 /// <summary>One change of the communication graph.</summary>

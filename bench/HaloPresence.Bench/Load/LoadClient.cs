@@ -41,7 +41,7 @@ public sealed class LoadClient
         _target = target;
         _clock = clock;
         _report = report;
-        _simulation = new GameSimulation(options, options.Seed);
+        _simulation = new GameSimulation(options.Games, options.Seed);
         _picks = new Random(options.Seed + 1);
         _openLoop = new OpenLoop(clock, Ask, options.MaxOutstanding);
         _closedLoop = new ClosedLoop(clock, Ask, options.Concurrency);

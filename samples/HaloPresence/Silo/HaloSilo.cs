@@ -3,7 +3,6 @@ using ActOp.Configuration;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
-using Microsoft.Extensions.Logging;
 
 namespace HaloPresence;
 
@@ -18,16 +17,6 @@ public sealed class SiloPorts
 
     /// <summary>Port of the first silo of the cluster, which holds the membership table.</summary>
     public int Primary { get; set; } = 11111;
-}
-
-/// <summary>What the grains log.</summary>
-public static class HaloEvents
-{
-    /// <summary>The grain <c>Key</c> has become active on this silo.</summary>
-    public static readonly EventId Activated = new(1, nameof(Activated));
-
-    /// <summary>The grain <c>Key</c> is no longer active on this silo.</summary>
-    public static readonly EventId Deactivated = new(2, nameof(Deactivated));
 }
 
 /// <summary>Adds a silo of Halo Presence to a host.</summary>

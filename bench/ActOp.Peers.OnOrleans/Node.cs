@@ -1,0 +1,91 @@
+using ActOp.Peers.Shapes;
+using HaloPresence;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Peers.OnOrleans;
+
+/// <summary>A silo or a client with the programming model of Orleans. The same source for Orleans and for ActOp.</summary>
+internal sealed class Node : IPeerNode, IObserverPeer, ITimerPeer, IStreamPeer, IHeartbeatPeer, IHaloPeer
+{
+    private readonly IHost _host;
+    private readonly IGrainFactory _grains;
+    private readonly List<IFeedObserver> _observers = [];
+
+    private Node(IHost host) => (_host, _grains) = (host, host.Services.GetRequiredService<IGrainFactory>());
+
+    public long Ticks => ClockGrain.Ticks;
+
+    public long Items => StreamGrain.Items;
+
+    internal static async Task<IPeerNode> StartAsync(HostApplicationBuilder builder)
+    {
+        var host = builder.Build();
+        await host.StartAsync();
+        return new Node(host);
+    }
+
+    public Func<int, ValueTask<int>> EchoOf(long key) => _grains.GetGrain<IEchoGrain>(key).Next;
+
+    public async Task<PairLoop> LoopAsync(long caller, long callee, int milliseconds, bool isTimed)
+    {
+        var result = await _grains.GetGrain<IEchoGrain>(caller).Loop(callee, milliseconds, isTimed);
+        return new PairLoop(result.Calls, result.MedianMicroseconds, result.LongestMilliseconds);
+    }
+
+    public async Task<string> WhereAsync(long key) => await _grains.GetGrain<IEchoGrain>(key).Where();
+
+    public Task StartTimersAsync(int count, TimeSpan period) =>
+        Task.WhenAll(Enumerable.Range(0, count).Select(key => _grains.GetGrain<IClockGrain>(key).Start(period)));
+
+    public async Task SubscribeAsync(int count, Action notified)
+    {
+        for (var i = 0; i < count; i++)
+        {
+            var observer = new Observer(notified);
+            // The runtime holds observers weakly.
+            _observers.Add(observer);
+            await _grains.GetGrain<IFeedGrain>(0).Subscribe(_grains.CreateObjectReference<IFeedObserver>(observer));
+        }
+    }
+
+    public Task NotifyAsync() => _grains.GetGrain<IFeedGrain>(0).NotifyAll();
+
+    public Task ProduceAsync(int stream, int items) => _grains.GetGrain<IStreamGrain>(2L * stream).Produce(items);
+
+    public Task SubscribeAsync(int stream) => _grains.GetGrain<IStreamGrain>((2L * stream) + 1).Consume();
+
+    public Func<int, ValueTask> BeatOf(long key) => _grains.GetGrain<IMonitorGrain>(key).Beat;
+
+    public async ValueTask<bool> RequestStatusAsync(long player) =>
+        (await _grains.GetGrain<IPlayerGrain>(player).GetStatus().ConfigureAwait(false)).Game != 0;
+
+    public Task StartGameAsync(long game, long[] players) => _grains.GetGrain<IGameGrain>(game).Start(players);
+
+    public Task EndGameAsync(long game) => _grains.GetGrain<IGameGrain>(game).End();
+
+    public Task DepartAsync(long player) => _grains.GetGrain<IPlayerGrain>(player).Depart();
+
+    public async Task<bool> IsRemoteAsync(long player, long game)
+    {
+        var management = _grains.GetGrain<IManagementGrain>(0);
+        var one = await management.GetActivationAddress(_grains.GetGrain<IPlayerGrain>(player));
+        var other = await management.GetActivationAddress(_grains.GetGrain<IGameGrain>(game));
+        return one is not null && other is not null && !one.Equals(other);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        // An orderly end of some hundred thousand grains would be measured as waiting.
+        using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(1));
+        await _host.StopAsync(limit.Token);
+        _host.Dispose();
+    }
+
+    private sealed class Observer(Action notified) : IFeedObserver
+    {
+        public void Notify(int number) => notified();
+    }
+}

@@ -1,0 +1,89 @@
+using System.Diagnostics;
+using System.Globalization;
+using Google.Protobuf.WellKnownTypes;
+using Proto;
+using Proto.Cluster;
+
+namespace ActOp.Peers.OnProto;
+
+/// <summary>
+/// Answers a number with the next one, says where it is, and can call another actor in a loop. The messages are those that come with
+/// Protocol Buffers: numbers, texts, and a list of numbers (peer, milliseconds, timed).
+/// </summary>
+internal sealed class EchoActor : IActor
+{
+    internal const string Kind = "echo";
+    private const int Batch = 64;
+    private const int MaxTimes = 200_000;
+
+    public async Task ReceiveAsync(IContext context)
+    {
+        switch (context.Message)
+        {
+            case Int32Value number:
+                context.Respond(new Int32Value { Value = number.Value + 1 });
+                break;
+            case StringValue:
+                context.Respond(new StringValue { Value = context.System.Address });
+                break;
+            case ListValue order:
+                context.Respond(await LoopAsync(
+                    context.Cluster(), order.Values[0].NumberValue.ToString("0", CultureInfo.InvariantCulture),
+                    (int)order.Values[1].NumberValue, order.Values[2].NumberValue > 0));
+                break;
+        }
+    }
+
+    private static async Task<ListValue> LoopAsync(Cluster cluster, string peer, int milliseconds, bool isTimed)
+    {
+        var times = new long[isTimed ? MaxTimes : 1];
+        long calls = 0;
+        long longest = 0;
+        var value = 0;
+        var before = Stopwatch.GetTimestamp();
+        for (var end = Environment.TickCount64 + milliseconds; Environment.TickCount64 < end;)
+        {
+            for (var left = isTimed ? 1 : Batch; left > 0; left--, calls++)
+            {
+                var next = new Int32Value { Value = value };
+                value = (await cluster.RequestAsync<Int32Value>(peer, Kind, next, CancellationToken.None)).Value;
+            }
+
+            if (!isTimed)
+                continue;
+            var now = Stopwatch.GetTimestamp();
+            times[calls % MaxTimes] = now - before;
+            longest = Math.Max(longest, now - before);
+            before = now;
+        }
+
+        var kept = (int)Math.Min(calls, times.Length);
+        Array.Sort(times, 0, kept);
+        return new ListValue
+        {
+            Values =
+            {
+                Value.ForNumber(calls), Value.ForNumber(times[kept / 2] * 1e6 / Stopwatch.Frequency),
+                Value.ForNumber(longest * 1e3 / Stopwatch.Frequency),
+            },
+        };
+    }
+}
+
+/// <summary>Notes a beat and keeps its thread for so many milliseconds, as a synchronous call to something slow does.</summary>
+internal sealed class MonitorActor : IActor
+{
+    internal const string Kind = "monitor";
+    private long _beats;
+
+    public Task ReceiveAsync(IContext context)
+    {
+        if (context.Message is not Int32Value milliseconds)
+            return Task.CompletedTask;
+        _beats++;
+        if (milliseconds.Value > 0)
+            Thread.Sleep(milliseconds.Value);
+        context.Respond(new Int32Value());
+        return Task.CompletedTask;
+    }
+}

@@ -1,0 +1,77 @@
+using System.CommandLine;
+using ActOp.Floors;
+using ActOp.Harness.Reports;
+using ActOp.Peers;
+using ActOp.Peers.Shapes;
+
+if (args is [SocketFloor.ServerCommand, var size])
+{
+    EchoServer.Run(int.Parse(size, System.Globalization.CultureInfo.InvariantCulture));
+    return 0;
+}
+
+Argument<string[]> shapes = new("shapes") { Description = "Shapes, or all.", DefaultValueFactory = static _ => ["all"] };
+Option<string> runtimes = new("--runtimes")
+{
+    Description = "Runtimes, with commas.",
+    DefaultValueFactory = static _ => string.Join(',', PeerKind.All.Select(static kind => kind.Name)),
+};
+Option<int> rounds = new("--rounds") { Description = "Rounds, each with all shapes and runtimes.", DefaultValueFactory = static _ => 3 };
+Option<int> milliseconds = new("--milliseconds") { Description = "Length of a measurement.", DefaultValueFactory = static _ => 1000 };
+Option<double> minutes = new("--minutes")
+{
+    Description = "After these minutes nothing more begins.",
+    DefaultValueFactory = static _ => 25,
+};
+Option<bool> isShort = new("--short") { Description = "One round of very little, to see that everything works." };
+Option<string?> pin = new("--pin") { Description = "Processors for the runtimes, as taskset -c takes them, for instance 0-15." };
+Option<string?> append = new("--append") { Description = "Adds the results to a file that may have those of other machines." };
+Option<bool> noBuild = new("--no-build") { Description = "Uses the programs of the runtimes as they are." };
+Command run = new("run", "Plays shapes on the runtimes in turn and prints a table.")
+{
+    shapes, runtimes, rounds, milliseconds, minutes, isShort, pin, append, noBuild,
+};
+var output = new OutputOptions(run, "peers.json", "peers.html");
+run.SetAction(async (parsed, cancellation) =>
+{
+    var chosen = parsed.GetValue(shapes) is ["all"] ? Shape.All : [.. parsed.GetValue(shapes)!.Select(Shape.Find).OfType<Shape>()];
+    var names = parsed.GetValue(runtimes)!.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
+    var unknown = names.Except(PeerKind.All.Select(static kind => kind.Name))
+        .Concat(parsed.GetValue(shapes)!.Where(static name => name != "all" && Shape.Find(name) is null)).ToList();
+    if (unknown.Count > 0)
+    {
+        Console.Error.WriteLine("Unknown: " + string.Join(", ", unknown) + ". 'list' shows what there is.");
+        return 2;
+    }
+
+    IReadOnlyList<PeerKind> kinds = [.. PeerKind.All.Where(kind => names.Contains(kind.Name))];
+    kinds = parsed.GetValue(noBuild) ? PeerKind.FindBuilt(kinds) : await PeerKind.BuildAsync(kinds);
+    var little = parsed.GetValue(isShort);
+    var results = await new PeerRun(new PeerSettings(
+        chosen, kinds, little ? 1 : parsed.GetValue(rounds), little ? 100 : parsed.GetValue(milliseconds), little,
+        TimeSpan.FromMinutes(parsed.GetValue(minutes)), parsed.GetValue(pin))).PlayAsync(cancellation);
+    results.Print();
+    output.Write(parsed, results, () => PeerPage.Render([results]));
+    if (parsed.GetValue(append) is { } file)
+        PeerResults.Write(file, [.. PeerResults.Read(file), results]);
+    return results.Failures.Exists(static one => one.Runtime == PeerKind.Ours) ? 1 : 0;
+});
+Argument<string> results = new("file") { Description = "A file of --append." };
+Option<string?> html = new("--html") { Description = "File for the page with charts." };
+Command show = new("show", "Prints the tables of a file of --append.") { results, html };
+show.SetAction(parsed =>
+{
+    var all = PeerResults.Read(parsed.GetValue(results)!);
+    all.ForEach(static one => one.Print());
+    if (parsed.GetValue(html) is { } page)
+        ReportFile.Write(page, PeerPage.Render(all));
+});
+Command list = new("list", "Lists the shapes and the runtimes.");
+list.SetAction(static _ =>
+{
+    TextTable.Print(["shape", "what"], Shape.All.Select(static shape => (IReadOnlyList<string>)[shape.Name, shape.What]));
+    TextTable.Print(
+        ["runtime", "program"], PeerKind.All.Select(static kind => (IReadOnlyList<string>)[kind.Name, "bench/" + kind.Project]));
+});
+return await new RootCommand("ActOp beside its peers, by one command: each runtime in processes of its own, in turn.") { run, list, show }
+    .Parse(args).InvokeAsync();
