@@ -142,6 +142,35 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     }
 
     [Fact]
+    public async Task The_file_of_contracts_is_made_by_the_command_of_the_document_and_compared_at_each_build()
+    {
+        const string Command = "analyzers --severity info --diagnostics ORLEANS0016 ORLEANS0017 ORLEANS0018 ORLEANS0019 ORLEANS0020 "
+            + "ORLEANS0022 ORLEANS0023 ORLEANS0024";
+        Assert.Contains("    dotnet format Grains.csproj " + Command + "\n", Repository.Text("docs/analyzers.md"), StringComparison.Ordinal);
+        await feed.WriteAsync("Kept/Kept.csproj", Project("""<PackageReference Include="ActOp.Client" Version="9.9.9-house" />""")
+            .Replace("<OutputType>Exe</OutputType>", "<EnableOrleansContractsAnalyzer>true</EnableOrleansContractsAnalyzer>",
+                StringComparison.Ordinal));
+        await feed.WriteAsync("Kept/HelloGrain.cs", Grain);
+        await feed.DotnetAsync("restore", "Kept");
+        await feed.DotnetAsync(["format", "Kept/Kept.csproj", .. Command.Split(' '), "--no-restore"]);
+        Assert.Contains("""
+
+            class [GrainType("hello")] HelloGrain
+
+            interface [GrainInterfaceType("IHelloGrain")] IHelloGrain [Version(0)]
+              D10DF882: Greet(string) -> Task<string>
+
+            """.ReplaceLineEndings("\n"), File.ReadAllText(Path.Combine(feed.FolderOf("Kept"), "OrleansContracts.txt")),
+            StringComparison.Ordinal);
+
+        await feed.WriteAsync("Kept/HelloGrain.cs", Grain.Replace("Greet(string", "Hail(string", StringComparison.Ordinal));
+        var built = await feed.DotnetAsync("build", "Kept", "--no-restore");
+        Assert.Contains("warning ORLEANS0018", built, StringComparison.Ordinal);
+        Assert.Contains("warning ORLEANS0027", built, StringComparison.Ordinal);
+        Assert.Equal(2, built.Split('\n').Where(static line => line.Contains("ORLEANS00", StringComparison.Ordinal)).Distinct().Count());
+    }
+
+    [Fact]
     public async Task A_grain_is_written_hosted_and_called_with_the_server_package_alone()
     {
         await feed.WriteAsync("Alone/Alone.csproj", Project("""<PackageReference Include="ActOp.Server" Version="9.9.9-house" />"""));
