@@ -14,7 +14,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     private static readonly string[] WithCode =
         ["ActOp.Abstractions", "ActOp.Hosting", "ActOp.Management", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql",
         "ActOp.Reminders", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Serialization.FSharp", "ActOp.Serialization.Fields",
-        "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.TestKit", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Streams", "ActOp.Testing"];
+        "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.Protobuf", "ActOp.Serialization.TestKit", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Streams", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
 
@@ -85,7 +85,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     {
         var foreign = from id in Ids
                       where id is not ("ActOp.Staging.Tracing" or "ActOp.PostgreSql" or "ActOp.Serialization.NewtonsoftJson"
-                          or "ActOp.Serialization.TestKit" or "ActOp.Serialization.FSharp")
+                          or "ActOp.Serialization.Protobuf" or "ActOp.Serialization.TestKit" or "ActOp.Serialization.FSharp")
                       from dependency in Dependencies(id, "dependency", "id")
                       where !Ids.Contains(dependency) && !dependency.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal)
                           && dependency is not (ConnectionContext or BinaryData)

@@ -21,6 +21,7 @@ public partial class ReferenceArrowTests(ITestOutputHelper output)
         ["ActOp.Serialization"] = ["ActOp.Abstractions"],
         ["ActOp.Serialization.Fields"] = ["ActOp.Serialization"],
         ["ActOp.Serialization.NewtonsoftJson"] = ["ActOp.Serialization.Fields"],
+        ["ActOp.Serialization.Protobuf"] = ["ActOp.Serialization.Fields"],
         ["ActOp.Serialization.FSharp"] = ["ActOp.Serialization.Fields"],
         ["ActOp.Serialization.TestKit"] = ["ActOp.Serialization.Fields"],
         // Fields: public signatures with the names of Orleans; a test looks that a silo does not load them.
