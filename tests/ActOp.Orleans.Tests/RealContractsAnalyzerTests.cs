@@ -40,11 +40,14 @@ public sealed class RealContractsAnalyzerTests : IDisposable
         public interface IEyes : IGrainObserver { Task Seen(int a); } public interface IExt : IGrainExtension { Task A(); }
         public interface IAddr : IAddressable { Task A(); } public interface ISys : ISystemTarget { Task A(); }
         public interface IDerived : ICart, INone { Task Own(); } public interface INone { Task M(); }
-        public class Outer<T> { public interface IInner<U> : IGrainWithStringKey { Task A(T t, U u); } public class InGrain<U> : IGrainWithGuidKey {} }
+        public class Outer<T> {
+            public interface IInner<U> : IGrainWithStringKey { Task A(T t, U u); } public class InGrain<U> : IGrainWithGuidKey {}
+        }
         public abstract class Abstract : IGrainWithGuidKey {} public record RecordGrain : IGrainWithGuidKey {} public class Plain : Grain {}
         [GrainType("named")] public class Named : Abstract {} public class Hidden { private class PrivateGrain : IGrainWithGuidKey {} }
         }
-        public interface IGlobal : IGrainWithStringKey { Task A(Shop.Item i); } public class GRAINS : IGlobal { public Task A(Shop.Item i) => null!; }
+        public interface IGlobal : IGrainWithStringKey { Task A(Shop.Item i); }
+        public class GRAINS : IGlobal { public Task A(Shop.Item i) => null!; }
         """;
 
     private const string Small =

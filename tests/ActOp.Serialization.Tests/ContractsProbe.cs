@@ -77,5 +77,6 @@ internal sealed class ContractsProbe(DiagnosticAnalyzer analyzer, CodeFixProvide
         (await action.GetOperationsAsync(default)).OfType<ApplyChangesOperation>().Single().ChangedSolution;
 
     public static async Task<string?> Contracts(Solution solution, ProjectId project) =>
-        solution.GetProject(project)!.AdditionalDocuments.SingleOrDefault() is { } document ? (await document.GetTextAsync()).ToString() : null;
+        solution.GetProject(project)!.AdditionalDocuments.SingleOrDefault() is { } document
+            ? (await document.GetTextAsync()).ToString() : null;
 }

@@ -97,7 +97,8 @@ public sealed class ProtobufTests : IDisposable
     public void Only_messages_that_the_application_accepts_are_served()
     {
         using var some = new ServiceCollection().AddSerializer(static b => b.AddProtobufSerializer(
-            static type => type == typeof(Order) || type == typeof(NoMessage), static type => type == typeof(Order))).BuildServiceProvider();
+            static type => type == typeof(Order) || type == typeof(NoMessage), static type => type == typeof(Order)))
+            .BuildServiceProvider();
         var serializer = some.GetRequiredService<Serializer>();
         Assert.Equal(Sample, serializer.Deserialize<Order>(serializer.SerializeToArray(Sample)));
         Assert.ThrowsAny<SerializerException>(() => serializer.SerializeToArray(new Maps()));

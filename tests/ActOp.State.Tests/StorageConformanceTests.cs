@@ -187,7 +187,8 @@ public class StorageTestKitTests
         {
             const string prefix = "PersistenceStorage_";
             var failing = new List<string>();
-            foreach (var method in typeof(GrainStorageTestRunner).GetMethods().Where(m => m.Name.StartsWith(prefix, StringComparison.Ordinal)))
+            var promises = typeof(GrainStorageTestRunner).GetMethods().Where(m => m.Name.StartsWith(prefix, StringComparison.Ordinal));
+            foreach (var method in promises)
             {
                 try
                 {

@@ -74,7 +74,14 @@ public abstract class StoragePromises(GrainStorageTestFixture fixture) : GrainSt
         base.PersistenceStorage_WriteReadWriteReadStatesInParallel();
 
     [Fact]
-    public Task Every_sequence_of_operations_is_as_in_the_model() => new GrainStorageModelBasedTestRunner(
-        Storage, new GrainStorageModelBasedConformanceOptions { ProviderName = GetType().Name, MaxDepth = Depth, MaxSequenceLength = Depth })
-        .RunGeneratedConformanceTests();
+    public Task Every_sequence_of_operations_is_as_in_the_model()
+    {
+        var options = new GrainStorageModelBasedConformanceOptions
+        {
+            ProviderName = GetType().Name,
+            MaxDepth = Depth,
+            MaxSequenceLength = Depth,
+        };
+        return new GrainStorageModelBasedTestRunner(Storage, options).RunGeneratedConformanceTests();
+    }
 }

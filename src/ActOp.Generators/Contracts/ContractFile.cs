@@ -120,7 +120,7 @@ internal sealed class ContractFile
     }
 
     /// <summary>
-    /// Makes the file anew from the source. A contract that the source has no longer stays, retired, and a method that it has no longer stays
+    /// Makes the file anew from the source. A contract that the source has no longer stays, retired; a method that it has no longer stays
     /// with its interface: both are the history that tells which names must not be used again.
     /// </summary>
     public void Regenerate(IReadOnlyCollection<SourceContract> sources)

@@ -47,18 +47,15 @@ internal sealed class SourceContract
     /// <summary>The contract that the type is, or null.</summary>
     public static SourceContract? Read(INamedTypeSymbol type)
     {
+        var isInterface = InterfaceReader.IsGrainInterface(type) && InterfaceReader.IsAddressable(type);
+        var isClass = type is { TypeKind: TypeKind.Class, IsAbstract: false, IsStatic: false } && type.AllInterfaces.Any(IsGrain);
         // A file-local type has a name that depends on the path of its file: nobody else can call it.
-        if (type.IsFileLocal || IsGenerated(type))
+        if ((!isInterface && !isClass) || type.IsFileLocal || IsGenerated(type))
             return null;
-        if (InterfaceReader.IsGrainInterface(type) && InterfaceReader.IsAddressable(type))
-        {
-            return new SourceContract(type, true,
-                Attributes.Text(type, Attributes.GrainInterfaceType) ?? Attributes.Text(type, Attributes.Alias), TypeText.FullName(type));
-        }
-
-        return type is { TypeKind: TypeKind.Class, IsAbstract: false, IsStatic: false } && type.AllInterfaces.Any(IsGrain)
-            ? new SourceContract(type, false, Attributes.Text(type, Attributes.GrainType), GrainClassReader.GrainType(type))
-            : null;
+        return isInterface
+            ? new SourceContract(type, true,
+                Attributes.Text(type, Attributes.GrainInterfaceType) ?? Attributes.Text(type, Attributes.Alias), TypeText.FullName(type))
+            : new SourceContract(type, false, Attributes.Text(type, Attributes.GrainType), GrainClassReader.GrainType(type));
     }
 
     /// <summary>All contracts of the project's own source.</summary>

@@ -15,7 +15,8 @@ public class ProtobufCallTests
         builder.ConfigureClient(static client => client.Services.AddSerializer(static codecs => codecs.AddProtobufSerializer()));
         await using var cluster = builder.Build();
         await cluster.DeployAsync();
-        IGrainFactory[] callers = [cluster.Client, .. cluster.Silos.Select(static s => s.ServiceProvider.GetRequiredService<IGrainFactory>())];
+        IGrainFactory[] callers =
+            [cluster.Client, .. cluster.Silos.Select(static s => s.ServiceProvider.GetRequiredService<IGrainFactory>())];
         foreach (var caller in callers)
         {
             for (var key = 0; key < 4; key++)

@@ -13,8 +13,8 @@ namespace Orleans.Serialization;
 /// Sends messages of Google.Protobuf in their own form, beside the name of their class, and copies them by cloning. Any thread.
 /// </summary>
 /// <remarks>
-/// Fields that a reader does not know stay in its message, as the library does it. What is read is limited by the length of the message that
-/// it is in, as everything else. The library reads 100 levels of messages within messages.
+/// Fields that a reader does not know stay in its message, as the library does it. What is read is limited by the length of the message
+/// that it is in, as everything else. The library reads 100 levels of messages within messages.
 /// </remarks>
 public class ProtobufCodec : IGeneralizedCodec, IGeneralizedCopier, ITypeFilter
 {
@@ -69,7 +69,7 @@ public static class SerializationHostingExtensions
     public static ISerializerBuilder AddProtobufSerializer(this ISerializerBuilder serializerBuilder) =>
         serializerBuilder.AddProtobufSerializer(ProtobufCodec.IsMessage, ProtobufCodec.IsMessage);
 
-    /// <summary>Sends and copies the messages that predicates accept. What is no message is neither sent nor copied by this codec.</summary>
+    /// <summary>Sends and copies the messages that predicates accept. This codec neither sends nor copies what is no message.</summary>
     /// <param name="serializerBuilder">What is configured.</param>
     /// <param name="isSerializable">Which are sent.</param>
     /// <param name="isCopyable">Which are copied.</param>

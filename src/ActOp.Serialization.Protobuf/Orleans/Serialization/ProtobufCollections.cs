@@ -59,7 +59,8 @@ public sealed class RepeatedFieldCodec<T>(IValueSerializer<RepeatedFieldSurrogat
     }
 
     /// <inheritdoc/>
-    public override void ConvertToSurrogate(RepeatedField<T> value, ref RepeatedFieldSurrogate<T> surrogate) => surrogate.Value = [.. value];
+    public override void ConvertToSurrogate(RepeatedField<T> value, ref RepeatedFieldSurrogate<T> surrogate) =>
+        surrogate.Value = [.. value];
 }
 
 /// <summary>Copies repeated fields with their items.</summary>

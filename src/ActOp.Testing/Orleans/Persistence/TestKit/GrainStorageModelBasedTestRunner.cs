@@ -23,8 +23,8 @@ public sealed class GrainStorageModelBasedConformanceOptions
 }
 
 /// <summary>
-/// Runs every sequence of reads, writes and clears, also of those with old ETags, up to a length, each with a grain of its own, and compares
-/// the storage with a model after every operation.
+/// Runs every sequence of reads, writes and clears, also of those with old ETags, up to a length, each with a grain of its own, and
+/// compares the storage with a model after every operation.
 /// </summary>
 /// <remarks>
 /// A storage may delete the record of a cleared state, or keep it with an ETag; the runner finds out which with a grain of its own. One

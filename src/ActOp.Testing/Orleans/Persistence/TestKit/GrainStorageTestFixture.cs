@@ -7,8 +7,8 @@ namespace Orleans.Persistence.TestKit;
 
 /// <summary>A cluster of one silo with the storage under test.</summary>
 /// <remarks>
-/// A test framework calls <see cref="InitializeAsync"/> before the first test and <see cref="DisposeAsync"/> after the last one. If the silo
-/// does not start, or has no such storage, the first one throws and gives the cluster back.
+/// A test framework calls <see cref="InitializeAsync"/> before the first test and <see cref="DisposeAsync"/> after the last one. If the
+/// silo does not start, or has no such storage, the first one throws and gives the cluster back.
 /// </remarks>
 public abstract class GrainStorageTestFixture
 {

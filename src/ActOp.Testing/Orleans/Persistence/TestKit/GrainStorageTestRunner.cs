@@ -155,7 +155,8 @@ public abstract class GrainStorageTestRunner
         var (id, state) = New();
         await Store_WriteRead(StateName, id, state);
         await Check.ConflictsAsync(
-            () => Storage.WriteStateAsync(StateName, id, new GrainState<TestState1>(new TestState1 { A = "second" })), "a write without an ETag");
+            () => Storage.WriteStateAsync(StateName, id, new GrainState<TestState1>(new TestState1 { A = "second" })),
+            "a write without an ETag");
         await IsAsync(id, state);
     }
 
@@ -351,7 +352,8 @@ internal static class Check
     }
 
     public static void Equal<T>(T expected, T actual, string what) => True(
-        EqualityComparer<T>.Default.Equals(expected, actual), $"{what} is {actual?.ToString() ?? "null"}, not {expected?.ToString() ?? "null"}");
+        EqualityComparer<T>.Default.Equals(expected, actual),
+        $"{what} is {actual?.ToString() ?? "null"}, not {expected?.ToString() ?? "null"}");
 
     /// <summary>Runs an operation that the storage must refuse.</summary>
     public static async Task ConflictsAsync(Func<Task> operation, string what)
