@@ -69,11 +69,11 @@ public partial class ReferenceArrowTests(ITestOutputHelper output)
     [Fact]
     public void Generator_and_code_fixes_are_referenced_as_tools_only()
     {
+        // One of them may use what the other reads: both are loaded from one folder.
         var loose = from path in Repository.Files("src", "*.csproj")
-                    from reference in XDocument.Load(Path.Combine(Repository.Root, path)).Descendants("ProjectReference")
-                    // One of them may use what the other reads: both are loaded from one folder.
                     where !Tools.Contains(Path.GetFileNameWithoutExtension(path))
-                        && Tools.Contains(Name(reference)) && (string?)reference.Attribute("ReferenceOutputAssembly") != "false"
+                    from reference in XDocument.Load(Path.Combine(Repository.Root, path)).Descendants("ProjectReference")
+                    where Tools.Contains(Name(reference)) && (string?)reference.Attribute("ReferenceOutputAssembly") != "false"
                     select path;
         Findings.None(loose);
     }
