@@ -14,7 +14,7 @@ namespace ActOp.Generators;
 public sealed class AttributeAnalyzer : DiagnosticAnalyzer
 {
     /// <inheritdoc/>
-    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = [Rule.Unsupported, Rule.Hook];
+    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = [Rule.Unsupported, Rule.Hook, Rule.Mapping];
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -22,21 +22,33 @@ public sealed class AttributeAnalyzer : DiagnosticAnalyzer
         context.ConfigureGeneratedCodeAnalysis(GeneratedCodeAnalysisFlags.None);
         context.EnableConcurrentExecution();
         context.RegisterSymbolAction(
-            static c => Check(c.Symbol, c.Symbol.GetAttributes(), c.ReportDiagnostic), SymbolKind.NamedType, SymbolKind.Method);
+            static c => Check(c.Symbol, c.Symbol.GetAttributes(), c.Compilation, c.ReportDiagnostic),
+            SymbolKind.NamedType, SymbolKind.Method);
         context.RegisterSymbolAction(static c => CheckHooks(c, (INamedTypeSymbol)c.Symbol), SymbolKind.NamedType);
-        context.RegisterCompilationAction(static c => Check(null, c.Compilation.Assembly.GetAttributes(), c.ReportDiagnostic));
+        context.RegisterCompilationAction(static c =>
+            Check(null, c.Compilation.Assembly.GetAttributes(), c.Compilation, c.ReportDiagnostic));
     }
 
-    private static void Check(ISymbol? owner, ImmutableArray<AttributeData> attributes, Action<Diagnostic> report)
+    private static void Check(
+        ISymbol? owner, ImmutableArray<AttributeData> attributes, Compilation compilation, Action<Diagnostic> report)
     {
         foreach (var attribute in attributes)
         {
-            if (attribute.AttributeClass is { } type && Reason(type.ToDisplayString(), owner, attribute) is { } reason)
+            if (attribute.AttributeClass is not { } type)
+                continue;
+            var place = attribute.ApplicationSyntaxReference is { } syntax
+                ? Location.Create(syntax.SyntaxTree, syntax.Span) : Location.None;
+            var fullName = type.ToDisplayString();
+            if (Reason(fullName, owner, attribute) is { } reason)
             {
-                var place = attribute.ApplicationSyntaxReference is { } syntax
-                    ? Location.Create(syntax.SyntaxTree, syntax.Span) : Location.None;
                 var name = type.Name.Substring(0, type.Name.Length - "Attribute".Length);
                 report(Diagnostic.Create(Rule.Unsupported, place, name, reason));
+            }
+            else if (fullName is Attributes.InvokableBaseType or Attributes.DefaultInvokableBaseType
+                && Type(attribute, attribute.ConstructorArguments.Length - 1) is { } request
+                && CustomRequests.Fault(request, compilation) is { } fault)
+            {
+                report(Diagnostic.Create(Rule.Mapping, place, fault));
             }
         }
     }

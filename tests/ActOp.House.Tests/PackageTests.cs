@@ -14,7 +14,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     private static readonly string[] WithCode =
         ["ActOp.Abstractions", "ActOp.Hosting", "ActOp.Management", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql",
         "ActOp.Reminders", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Serialization.FSharp", "ActOp.Serialization.Fields",
-        "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.TestKit", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Streams", "ActOp.Testing"];
+        "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.Protobuf", "ActOp.Serialization.TestKit", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Streams", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
 
@@ -85,7 +85,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     {
         var foreign = from id in Ids
                       where id is not ("ActOp.Staging.Tracing" or "ActOp.PostgreSql" or "ActOp.Serialization.NewtonsoftJson"
-                          or "ActOp.Serialization.TestKit" or "ActOp.Serialization.FSharp")
+                          or "ActOp.Serialization.Protobuf" or "ActOp.Serialization.TestKit" or "ActOp.Serialization.FSharp")
                       from dependency in Dependencies(id, "dependency", "id")
                       where !Ids.Contains(dependency) && !dependency.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal)
                           && dependency is not (ConnectionContext or BinaryData)
@@ -139,6 +139,35 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         Assert.DoesNotContain("ACTOP0900", await feed.DotnetAsync("build", folder, "--no-restore", "-t:Compile"), StringComparison.Ordinal);
         var warned = await feed.DotnetAsync("build", folder, "--no-restore", "-t:Compile", $"-p:{property}=true");
         Assert.Contains("warning ACTOP0900", warned, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task The_file_of_contracts_is_made_by_the_command_of_the_document_and_compared_at_each_build()
+    {
+        const string Command = "analyzers --severity info --diagnostics ORLEANS0016 ORLEANS0017 ORLEANS0018 ORLEANS0019 ORLEANS0020 "
+            + "ORLEANS0022 ORLEANS0023 ORLEANS0024";
+        Assert.Contains("    dotnet format Grains.csproj " + Command + "\n", Repository.Text("docs/analyzers.md"), StringComparison.Ordinal);
+        await feed.WriteAsync("Kept/Kept.csproj", Project("""<PackageReference Include="ActOp.Client" Version="9.9.9-house" />""")
+            .Replace("<OutputType>Exe</OutputType>", "<EnableOrleansContractsAnalyzer>true</EnableOrleansContractsAnalyzer>",
+                StringComparison.Ordinal));
+        await feed.WriteAsync("Kept/HelloGrain.cs", Grain);
+        await feed.DotnetAsync("restore", "Kept");
+        await feed.DotnetAsync(["format", "Kept/Kept.csproj", .. Command.Split(' '), "--no-restore"]);
+        Assert.Contains("""
+
+            class [GrainType("hello")] HelloGrain
+
+            interface [GrainInterfaceType("IHelloGrain")] IHelloGrain [Version(0)]
+              D10DF882: Greet(string) -> Task<string>
+
+            """.ReplaceLineEndings("\n"), File.ReadAllText(Path.Combine(feed.FolderOf("Kept"), "OrleansContracts.txt")),
+            StringComparison.Ordinal);
+
+        await feed.WriteAsync("Kept/HelloGrain.cs", Grain.Replace("Greet(string", "Hail(string", StringComparison.Ordinal));
+        var built = await feed.DotnetAsync("build", "Kept", "--no-restore");
+        Assert.Contains("warning ORLEANS0018", built, StringComparison.Ordinal);
+        Assert.Contains("warning ORLEANS0027", built, StringComparison.Ordinal);
+        Assert.Equal(2, built.Split('\n').Where(static line => line.Contains("ORLEANS00", StringComparison.Ordinal)).Distinct().Count());
     }
 
     [Fact]

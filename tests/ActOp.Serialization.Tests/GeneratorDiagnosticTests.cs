@@ -64,6 +64,12 @@ public class GeneratorDiagnosticTests
     [InlineData("ACTOP0007", "[assembly: {|InvokableBaseType(typeof(object), typeof(Task), typeof(object))|}]")]
     [InlineData("ACTOP0007", "[{|GenerateMethodSerializers(typeof(object))|}] public interface I { }")]
     [InlineData("ACTOP0007", "[{|Orleans.Invocation.ReturnValueProxy(\"M\")|}] public class C { }")]
+    [InlineData("ORLEANS0026", "[{|InvokableBaseType(typeof(GrainReference), typeof(Odd), typeof(R))|}] public class Odd; "
+        + "public sealed class R : TaskRequest { protected override Task InvokeInner() => null!; }")]
+    [InlineData("ORLEANS0026", "[{|InvokableBaseType(typeof(GrainReference), typeof(Odd), typeof(R))|}] public class Odd; "
+        + "public abstract class R : TaskRequest { protected R(int a) { } }")]
+    [InlineData("ORLEANS0026", "public class O { private abstract class R : TaskRequest; "
+        + "[{|InvokableBaseType(typeof(GrainReference), typeof(Odd), typeof(R))|}] public class Odd; }")]
     [InlineData("ORLEANS0009", "public class Odd<T>; public interface IG : IGrainWithGuidKey { Odd<int> {|M|}(); }")]
     [InlineData("ORLEANS0009",
         "public class Odd<T>; [DefaultInvokableBaseType(typeof(Task), typeof(Orleans.Runtime.TaskRequest))] public abstract class P { "

@@ -122,6 +122,18 @@ internal static class CustomRequests
             new(State(type).ToArray()));
     }
 
+    /// <summary>Why no request class can derive from the class that a mapping names, in the words of Orleans; null if one can.</summary>
+    public static string? Fault(INamedTypeSymbol type, Compilation compilation)
+    {
+        var reason = type is not { TypeKind: TypeKind.Class, IsSealed: false, IsStatic: false } ? "must be a non-sealed, non-static class."
+            : TypeText.Accessibility(type) is null ? "is not accessible from the generated proxy assembly."
+            : Constructor(type.OriginalDefinition, compilation) is null
+                ? "must declare an accessible parameterless constructor or an accessible constructor annotated with "
+                    + "[GeneratedActivatorConstructor]."
+            : null;
+        return reason is null ? null : "Invokable base type '" + type.ToDisplayString() + "' " + reason;
+    }
+
     /// <summary>How the reference sends the request; empty if it cannot.</summary>
     public static string Send(IMethodSymbol method, INamedTypeSymbol proxy, Found found)
     {

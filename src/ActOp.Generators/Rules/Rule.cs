@@ -40,6 +40,7 @@ internal static class Rule
         "ORLEANS0014", "Code of a grain must stay on its activation",
         "'{0}' lets the rest of the method run beside the turns of the grain: leave it out, or pass true or ContinueOnCapturedContext",
         "ActOp", DiagnosticSeverity.Warning, isEnabledByDefault: true, helpLinkUri: Help("ORLEANS0014"));
+    public static readonly DiagnosticDescriptor Mapping = Error("ORLEANS0026", "Invalid invokable base type mapping", "{0}");
     public static readonly DiagnosticDescriptor ManyTokens = Error(
         "ORLEANS0109", "At most one CancellationToken", "The grain method '{0}' has more than one CancellationToken parameter");
     public static readonly DiagnosticDescriptor Hidden =

@@ -11,16 +11,18 @@ using Orleans.Serialization.WireProtocol;
 namespace ActOp.Serialization.Fields.Bridging;
 
 /// <summary>
-/// What codecs have in common that send objects as text: the fields of such an object (0 the name of its class, 1 the text), identity, and
-/// which types they serve. Any thread.
+/// What codecs have in common that send objects as text, or as bytes of another library: the fields of such an object (0 the name of its
+/// class, 1 the text), identity, and which types they serve. Any thread.
 /// </summary>
 /// <param name="codec">The class of the codec; the data names it.</param>
-/// <param name="write">The text of an object, in UTF-8.</param>
+/// <param name="write">The text of an object, in UTF-8, or its bytes.</param>
 /// <param name="read">The object of a class from its text.</param>
 /// <param name="sent">Whether objects of a type are sent.</param>
 /// <param name="copied">Whether objects of a type are copied.</param>
+/// <param name="memory">What an object takes that is about to be read, if that may be far more than its text.</param>
 internal sealed class TextObjects(
-    Type codec, Func<object, byte[]> write, Func<byte[], Type, object?> read, Func<Type, bool> sent, Func<Type, bool> copied)
+    Type codec, Func<object, byte[]> write, Func<byte[], Type, object?> read, Func<Type, bool> sent, Func<Type, bool> copied,
+    Func<byte[], Type, long>? memory = null)
 {
     /// <summary>The types that the options or a selector of this codec accept.</summary>
     internal static Func<Type, bool> Chosen(IEnumerable<ICodecSelector> selectors, string alias, Func<Type, bool?>? option)
@@ -83,6 +85,8 @@ internal sealed class TextObjects(
         var (type, text) = ReadFields(ref reader);
         if (!IsSent(type))
             throw new IllegalTypeException(type.FullName ?? type.Name);
+        if (memory is not null)
+            reader.Session.Outer?.Take(memory(text, type));
         var value = read(text, type);
         ReferenceCodec.RecordObject(reader.Session, value, id);
         return value;
