@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Net;
 using Orleans;
+using Orleans.Concurrency;
 using Orleans.Runtime;
 
 namespace ActOp.Orleans.Data.Tests;
@@ -27,6 +28,7 @@ public interface IKeeper : IGrain
     Task<string> Reminders();
 
     /// <summary>Completes when a reminder has come; returns its name, its start and its period.</summary>
+    [AlwaysInterleave]
     Task<string> Reminded();
 }
 
@@ -78,7 +80,7 @@ public sealed class Kept
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
         $"{Count} {Text} [{string.Join(',', Items)}] [{string.Join(',', Parts.Select(static part => part.Key + "=" + part.Value.Text))}] "
-        + $"{At:O} {Guid} {Amount} {(Bytes is null ? "" : Convert.ToHexString(Bytes))} {Shape} {ReferenceEquals(this, Self)} {Id} "
+        + $"{At:O} {Guid} {Amount} {(Bytes is null ? "" : Convert.ToHexString(Bytes))} {Shape} {ReferenceEquals(this, Self)} {(Id.IsDefault ? "" : Id.ToString())} "
         + $"{Friend?.GetGrainId()} {EndPoint} {Silo?.ToParsableString()} {Maybe} {string.Join<Shape>(',', Shapes ?? [])}");
 }
 
@@ -126,7 +128,7 @@ public abstract class Keeper(IPersistentState<Kept> json, IPersistentState<Packe
         state.Self = state;
         state.Id = this.GetGrainId();
         state.Friend = grains.GetGrain<ITextKeeper>("friend of " + text);
-        state.EndPoint = new IPEndPoint(IPAddress.Loopback, 4711);
+        state.EndPoint = new IPEndPoint(IPAddress.Parse("10.1.2.3"), 4711);
         state.Silo = SiloAddress.FromParsableString("127.0.0.1:11@12");
         state.Maybe = 7;
         state.Shapes = [new Circle { Name = "first" }, state.Shape];

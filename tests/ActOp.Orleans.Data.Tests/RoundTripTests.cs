@@ -118,6 +118,7 @@ public sealed class RoundTripTests : IAsyncLifetime
         List<string> answers = [];
         foreach (var deed in deeds)
             answers.Add(await Deeds.DoAsync(host, deed));
+        TestContext.Current.TestOutputHelper!.WriteLine("Orleans:\n" + string.Join('\n', answers));
         await host.StopAsync().WaitAsync(Deeds.Limit);
         return [.. answers];
     }
@@ -136,9 +137,19 @@ public sealed class RoundTripTests : IAsyncLifetime
                 answers.Add(line[2..]);
             return true;
         });
-        var code = await silo.WaitForExitAsync(limit.Token);
+        var code = -1;
+        try
+        {
+            code = await silo.WaitForExitAsync(limit.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            // What it has said is shown below.
+        }
+
         lock (answers)
         {
+            TestContext.Current.TestOutputHelper!.WriteLine("ActOp:\n" + string.Join("\n", answers) + "\n" + silo.Tail);
             Assert.True(code == 0 && answers.Count == deeds.Length, silo.Tail);
             return [.. answers];
         }

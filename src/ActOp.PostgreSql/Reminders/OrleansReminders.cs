@@ -4,6 +4,7 @@ using Npgsql;
 using NpgsqlTypes;
 using Orleans;
 using Orleans.Runtime;
+using Orleans.Storage;
 
 namespace ActOp.PostgreSql.Reminders;
 
@@ -79,7 +80,8 @@ internal sealed class OrleansReminders(string serviceId, IReadOnlyDictionary<str
         Convert.ToInt64(reader.GetValue(reader.GetOrdinal("Version")), CultureInfo.InvariantCulture), CultureInfo.InvariantCulture);
 
     /// <summary>The hash of a grain in Orleans, which reads ranges of it.</summary>
-    internal static uint HashOf(GrainId grain) => unchecked((grain.Type.GetUniformHashCode() * 31) + grain.Key.GetUniformHashCode());
+    internal static uint HashOf(GrainId grain) => unchecked(
+        (OrleansDefaultHasher.Of(grain.Type.GetUniformHashCode()) * 31) + OrleansDefaultHasher.Of(grain.Key.GetUniformHashCode()));
 
     private static DateTime InMilliseconds(DateTime time) => new(time.Ticks - (time.Ticks % TimeSpan.TicksPerMillisecond), DateTimeKind.Utc);
 

@@ -62,18 +62,21 @@ public class Orleans3CompatibleStorageHashPicker : IStorageHasherPicker
             ? _hasher : new Orleans3CompatibleTextHasher(_hasher, grainType);
 }
 
-/// <summary>The usual hash: XXH32, as <see cref="StableHash"/>.</summary>
+/// <summary>The usual hash: XXH32, with its bytes in reverse order.</summary>
 public sealed class OrleansDefaultHasher : IHasher
 {
     /// <inheritdoc/>
-    public string Description => "XXH32 (StableHash).";
+    public string Description => "XXH32, the bytes reversed.";
 
     /// <inheritdoc/>
     public int Hash(byte[] data)
     {
         ArgumentNullException.ThrowIfNull(data);
-        return (int)StableHash.ComputeHash(data);
+        return (int)Of(StableHash.ComputeHash(data));
     }
+
+    /// <summary>What Orleans has for a hash that is stored: it takes the bytes of XXH32, highest first, as a number with the lowest first.</summary>
+    internal static uint Of(uint hash) => System.Buffers.Binary.BinaryPrimitives.ReverseEndianness(hash);
 }
 
 /// <summary>The hash of version 3: that of Bob Jenkins ("lookup2", 1996).</summary>
