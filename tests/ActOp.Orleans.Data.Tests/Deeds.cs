@@ -10,7 +10,7 @@ using Orleans.Storage;
 
 namespace ActOp.Orleans.Data.Tests;
 
-/// <summary>A silo on a database, and what is done with its grains. Compiled for both runtimes: nothing here knows which one it is.</summary>
+/// <summary>A silo on a database, and what is done with its grains. Compiled for both runtimes.</summary>
 /// <remarks>A deed is a line: the name of a method, the number of a grain, and the rest.</remarks>
 public static class Deeds
 {

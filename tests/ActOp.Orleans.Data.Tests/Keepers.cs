@@ -80,7 +80,8 @@ public sealed class Kept
 
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
         $"{Count} {Text} [{string.Join(',', Items)}] [{string.Join(',', Parts.Select(static part => part.Key + "=" + part.Value.Text))}] "
-        + $"{At:O} {Guid} {Amount} {(Bytes is null ? "" : Convert.ToHexString(Bytes))} {Shape} {ReferenceEquals(this, Self)} {(Id.IsDefault ? "" : Id.ToString())} "
+        + $"{At:O} {Guid} {Amount} {(Bytes is null ? "" : Convert.ToHexString(Bytes))} {Shape} {ReferenceEquals(this, Self)} "
+        + $"{(Id.IsDefault ? "" : Id.ToString())} "
         + $"{Friend?.GetGrainId()} {EndPoint} {Silo?.ToParsableString()} {Maybe} {string.Join<Shape>(',', Shapes ?? [])}");
 }
 
@@ -109,7 +110,8 @@ public sealed class Packed
     [Id(1)] public string Text { get; set; } = "";
 }
 
-public abstract class Keeper(IPersistentState<Kept> json, IPersistentState<Packed> packed, IGrainFactory grains) : Grain, IKeeper, IRemindable
+public abstract class Keeper(IPersistentState<Kept> json, IPersistentState<Packed> packed, IGrainFactory grains)
+    : Grain, IKeeper, IRemindable
 {
     private readonly TaskCompletionSource<string> _reminded = new(TaskCreationOptions.RunContinuationsAsynchronously);
 

@@ -14,6 +14,8 @@ namespace ActOp.PostgreSql.Tests;
 /// </summary>
 public sealed class OrleansTableTests(PostgresFixture postgres) : IAsyncLifetime
 {
+    private static readonly Guid Guid = new("fedcba98-7654-3210-fedc-ba9876543210");
+
     private readonly List<AdoNetGrainStorage> _storages = [];
     private string _connectionString = null!;
 
@@ -31,20 +33,20 @@ public sealed class OrleansTableTests(PostgresFixture postgres) : IAsyncLifetime
 
     public static TheoryData<GrainId, int, long, long, string?> Keys => new()
     {
-        { GrainId.Create("t", GrainIdKeyExtensions.CreateIntegerKey(-1)), -641301823, 0, -1, null },
-        { GrainId.Create("t", GrainIdKeyExtensions.CreateIntegerKey(long.MinValue)), -911580987, 0, long.MinValue, null },
-        { GrainId.Create("t", GrainIdKeyExtensions.CreateIntegerKey(12, "ä+b")), -1681341867, 0, 12, "ä+b" },
-        { GrainId.Create("t", GrainIdKeyExtensions.CreateIntegerKey(13, "x")), -1390658356, 0, 13, "x" },
+        { GrainId.Create(GrainType.Create("t"), GrainIdKeyExtensions.CreateIntegerKey(-1)), -641301823, 0, -1, null },
+        { GrainId.Create(GrainType.Create("t"), GrainIdKeyExtensions.CreateIntegerKey(long.MinValue)), -911580987, 0, long.MinValue, null },
+        { GrainId.Create(GrainType.Create("t"), GrainIdKeyExtensions.CreateIntegerKey(12, "ä+b")), -1681341867, 0, 12, "ä+b" },
+        { GrainId.Create(GrainType.Create("t"), GrainIdKeyExtensions.CreateIntegerKey(13, "x")), -1390658356, 0, 13, "x" },
         { GrainId.Create("t", "Grüße, 世界 / + \\ ' \" %20"), -728604659, 0, 0, "Grüße, 世界 / + \\ ' \" %20" },
         // Hex digits count as a number, also in a text, and before a plus sign.
         { GrainId.Create("t", "0000000000000000000abc"), -1454169915, 0, 0xABC, null },
         { GrainId.Create("t", "12+text"), -1020489861, 0, 0x12, "text" },
         {
-            GrainId.Create("t", GrainIdKeyExtensions.CreateGuidKey(new Guid("fedcba98-7654-3210-fedc-ba9876543210"))),
+            GrainId.Create(GrainType.Create("t"), GrainIdKeyExtensions.CreateGuidKey(Guid)),
             1713071978, 3607513408948976280, 1167088121787636990, null
         },
         {
-            GrainId.Create("t", GrainIdKeyExtensions.CreateGuidKey(new Guid("fedcba98-7654-3210-fedc-ba9876543210"), "order/7")),
+            GrainId.Create(GrainType.Create("t"), GrainIdKeyExtensions.CreateGuidKey(Guid, "order/7")),
             1862110386, 3607513408948976280, 1167088121787636990, "order/7"
         },
         { GrainId.Create("t", "0123456789abcdef0123456789abcdef"), 226093389, -3607513408948976281, -1167088121787636991, null },
@@ -243,6 +245,8 @@ public sealed class OrleansTableTests(PostgresFixture postgres) : IAsyncLifetime
         Assert.Equal(ofNumber.Hash([(byte)'s']), ofText.Hash([(byte)'s']));
         Assert.NotEqual(new OrleansDefaultHasher().Hash(bytes), ofNumber.Hash(bytes));
     }
+
+    internal sealed record Note(string Text, int Number);
 
     private static GrainId Grain => GrainId.Create("t", "some text");
 

@@ -34,7 +34,8 @@ public sealed class TableChoiceTests(PostgresFixture postgres)
         var connectionString = await postgres.CreateAsync();
         Assert.False(await IsOrleansAsync(connectionString));
         await SqlAsync(connectionString, OrleansScript.Text
-            + "insert into actop_state values ('service', 's', 'g', 1, null); insert into OrleansStorage values (1, 0, 0, 1, 's', 'g', 'others', null, now(), 1);");
+            + "insert into actop_state values ('service', 's', 'g', 1, null);"
+            + "insert into OrleansStorage values (1, 0, 0, 1, 's', 'g', 'others', null, now(), 1);");
         Assert.False(await IsOrleansAsync(connectionString));
         await SqlAsync(connectionString, "insert into OrleansStorage values (1, 0, 0, 1, 's', 'g', 'service', null, now(), 1)");
 
@@ -148,7 +149,8 @@ public sealed class TableChoiceTests(PostgresFixture postgres)
     {
         var connectionString = await postgres.CreateAsync();
         await SqlAsync(connectionString, OrleansScript.Text + """
-            insert into OrleansRemindersTable values ('service', 'no slash', 'a', now(), 1000, 5, 0), ('service', 't/k', 'a', now(), 1000, 6, 0);
+            insert into OrleansRemindersTable values
+              ('service', 'no slash', 'a', now(), 1000, 5, 0), ('service', 't/k', 'a', now(), 1000, 6, 0);
             """);
         await using var table = new PostgresReminderTable(OrleansScript.Open(connectionString, OrleansReminders.Tables), "service", 1);
         var grains = (await table.ReadRows(0, 0)).Reminders.Select(static entry => entry.GrainId).ToHashSet();

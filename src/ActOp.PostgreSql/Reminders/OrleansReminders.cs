@@ -11,7 +11,8 @@ namespace ActOp.PostgreSql.Reminders;
 /// <summary>Reminders in the table of Orleans, by its queries (record 0087).</summary>
 /// <remarks>
 /// <para>Orleans keeps milliseconds: what a start or a period has below is cut off. The hash of a grain in this table is that of Orleans,
-/// which is not the place of the grain in our directory, so rows are found by ranges of it only. The ETag counts the writes of a row.</para>
+/// which is not the place of the grain in our directory, so rows are found by ranges of it only. The ETag counts the writes of a row.
+/// </para>
 /// Holds nothing that changes. Any thread.
 /// </remarks>
 internal sealed class OrleansReminders(string serviceId, IReadOnlyDictionary<string, string> queries)
@@ -83,7 +84,8 @@ internal sealed class OrleansReminders(string serviceId, IReadOnlyDictionary<str
     internal static uint HashOf(GrainId grain) => unchecked(
         (OrleansDefaultHasher.Of(grain.Type.GetUniformHashCode()) * 31) + OrleansDefaultHasher.Of(grain.Key.GetUniformHashCode()));
 
-    private static DateTime InMilliseconds(DateTime time) => new(time.Ticks - (time.Ticks % TimeSpan.TicksPerMillisecond), DateTimeKind.Utc);
+    private static DateTime InMilliseconds(DateTime time) =>
+        new(time.Ticks - (time.Ticks % TimeSpan.TicksPerMillisecond), DateTimeKind.Utc);
 
     private NpgsqlCommand Command(NpgsqlConnection connection, string query, params ReadOnlySpan<(string Name, object Value)> values)
     {

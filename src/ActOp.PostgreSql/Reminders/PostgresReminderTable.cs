@@ -46,8 +46,8 @@ internal sealed class PostgresReminderTable(Database database, string serviceId,
         Select(connection, "slot = any($2)", new NpgsqlParameter<int[]> { TypedValue = slots }));
 
     public async Task<ReminderEntry?> ReadRow(GrainId grainId, string reminderName) =>
-        (await ReadAsync(connection => Orleans?.One(connection, grainId, reminderName)
-            ?? Select(connection, "grain_id = $2 and name = $3", Text(GrainKeys.TextOf(grainId)), Text(reminderName))).ConfigureAwait(false))
+        (await ReadAsync(connection => Orleans?.One(connection, grainId, reminderName) ?? Select(
+            connection, "grain_id = $2 and name = $3", Text(GrainKeys.TextOf(grainId)), Text(reminderName))).ConfigureAwait(false))
         .Reminders.SingleOrDefault();
 
     public async Task<string?> UpsertRow(ReminderEntry entry)
@@ -64,8 +64,8 @@ internal sealed class PostgresReminderTable(Database database, string serviceId,
         return await database.RepeatAsync(RetryTime, async (connection, _, cancellationToken) =>
         {
             await using var command = Orleans?.Upsert(connection, entry) ?? Command(
-                connection, sql, Text(GrainKeys.TextOf(entry.GrainId)), Text(entry.ReminderName), Number(entry.GrainId.GetUniformHashCode()),
-                Number(entry.StartAt.Ticks), Number(entry.Period.Ticks), Number(version));
+                connection, sql, Text(GrainKeys.TextOf(entry.GrainId)), Text(entry.ReminderName),
+                Number(entry.GrainId.GetUniformHashCode()), Number(entry.StartAt.Ticks), Number(entry.Period.Ticks), Number(version));
             await using var reader = await command.ExecuteReaderAsync(cancellationToken).ConfigureAwait(false);
             var etag = await reader.ReadAsync(cancellationToken).ConfigureAwait(false) ? OrleansReminders.VersionIn(reader) : null;
             // The end of the results says that it was committed.

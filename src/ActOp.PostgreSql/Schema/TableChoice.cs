@@ -88,8 +88,8 @@ internal sealed partial class TableChoice(PostgresTables wanted, TablePair pair,
     {
         if (!await IsTrueAsync(connection, "select to_regclass($1) is not null", "OrleansQuery", cancellationToken).ConfigureAwait(false))
         {
-            throw Refused("There is a table " + pair.Orleans + ", but no table OrleansQuery, which has its queries. Run PostgreSQL-Main.sql "
-                + "of Orleans, or set " + pair.Option + " to ActOp.");
+            throw Refused("There is a table " + pair.Orleans + ", but no table OrleansQuery, which has its queries. Run the scripts of "
+                + "Orleans, or set " + pair.Option + " to ActOp.");
         }
 
         Dictionary<string, string> queries = new(StringComparer.Ordinal);
@@ -102,8 +102,9 @@ internal sealed partial class TableChoice(PostgresTables wanted, TablePair pair,
         }
 
         var missing = Array.FindAll(pair.Queries, query => !queries.ContainsKey(query.Key));
-        return missing.Length == 0 ? queries : throw Refused("OrleansQuery has no " + string.Join(", no ", missing.Select(
-            static query => query.Key)) + ". Run the newest script of Orleans for " + pair.Orleans + ", or set " + pair.Option + " to ActOp.");
+        return missing.Length == 0 ? queries : throw Refused("OrleansQuery has no "
+            + string.Join(", no ", missing.Select(static query => query.Key)) + ". Run the newest script of Orleans for " + pair.Orleans
+            + ", or set " + pair.Option + " to ActOp.");
     }
 
     /// <summary>The server parses the query and tells its result; nothing is executed.</summary>
@@ -113,8 +114,8 @@ internal sealed partial class TableChoice(PostgresTables wanted, TablePair pair,
             .Where(name => !Array.Exists(pair.Parameters, known => known.Name.Equals(name, StringComparison.OrdinalIgnoreCase))).ToArray();
         if (others.Length > 0)
         {
-            throw Refused("The query " + query.Key + " in OrleansQuery asks for " + string.Join(", ", others) + ", which Orleans 7 and later "
-                + "do not give. Migrate the tables to the scripts of Orleans 7 or later first.");
+            throw Refused("The query " + query.Key + " in OrleansQuery asks for " + string.Join(", ", others)
+                + ", which is not given. The scripts of Orleans 7 to 10 fit: migrate the tables to them first.");
         }
 
         try

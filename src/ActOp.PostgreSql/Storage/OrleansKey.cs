@@ -20,7 +20,9 @@ internal sealed record OrleansKey(int IdHash, long N0, long N1, string? Text, in
 {
     private static readonly UTF8Encoding Strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
 
-    /// <summary>Null if the table cannot tell the grain from others: its key is no text, or the name of the state is a generic type.</summary>
+    /// <summary>
+    /// Null if the table cannot tell the grain from others: its key is no text, or the name of the state is a generic type.
+    /// </summary>
     /// <exception cref="OrleansException">The picker has picked no hash.</exception>
     internal static OrleansKey? Of<T>(
         IStorageHasherPicker picker, string serviceId, string storage, string stateName, GrainId grain, IGrainState<T> state)

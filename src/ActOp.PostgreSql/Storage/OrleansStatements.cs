@@ -9,8 +9,8 @@ namespace ActOp.PostgreSql.Storage;
 /// <summary>One transaction for many operations on states in OrleansStorage: the queries of Orleans, in one round trip.</summary>
 /// <remarks>
 /// <para>A write makes the next version, so it can be sent again: if it was done before, it finds another version than it expects. Then
-/// nobody knows whether that is its own or another's, and the operation fails as one of unknown outcome; the ETag stays, and the next change
-/// from it is done or is a conflict. The table has no key that excludes two rows of one state, and the query that makes a row looks first
+/// nobody knows whether that is its own or another's, and the operation fails as one of unknown outcome; the ETag stays, and the next
+/// change from it is done or is a conflict. The table has no key that excludes two rows of one state, and the query that makes a row looks first
 /// whether there is one: so silos of ActOp take a lock of the server for it.</para>
 /// Any thread. Statements are prepared by the connection.
 /// </remarks>
@@ -47,7 +47,7 @@ internal sealed class OrleansStatements(string serviceId, IReadOnlyDictionary<st
         List<StoreOperation> unmatched = [];
         await using (var batch = new NpgsqlBatch(connection))
         {
-            var sent = Fill(batch, together, answers);
+            var sent = Fill(batch, together, answers, unmatched);
             if (batch.BatchCommands.Count > 0)
             {
                 await using var reader = await batch.ExecuteReaderAsync(cancellationToken).ConfigureAwait(false);
@@ -72,7 +72,8 @@ internal sealed class OrleansStatements(string serviceId, IReadOnlyDictionary<st
     }
 
     /// <summary>Returns the operations that were put into the batch, in order.</summary>
-    private List<StoreOperation> Fill(NpgsqlBatch batch, List<StoreOperation> together, List<Action> answers)
+    private List<StoreOperation> Fill(
+        NpgsqlBatch batch, List<StoreOperation> together, List<Action> answers, List<StoreOperation> unmatched)
     {
         List<StoreOperation> sent = new(together.Count);
         foreach (var operation in together)
@@ -89,7 +90,7 @@ internal sealed class OrleansStatements(string serviceId, IReadOnlyDictionary<st
             if (operation.Expected.Versions.Length > 1 || operation.Expected.Versions.Any(static version => version > int.MaxValue))
             {
                 // No version of this table.
-                answers.Add(() => operation.Conflict(null));
+                unmatched.Add(operation);
                 continue;
             }
 

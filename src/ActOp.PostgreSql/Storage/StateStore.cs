@@ -111,6 +111,7 @@ internal sealed class StateStore : StorePipeline<StoreOperation>
         _lastVersion = (_lastVersion & long.MaxValue) == long.MaxValue ? 1 : _lastVersion + 1;
         Invariant.Holds(_lastVersion != 0);
         item.Version = _lastVersion;
+        item.IsCounted = Database.Tables?.Queries is not null;
         _waiting.Enqueue(item);
         return true;
     }

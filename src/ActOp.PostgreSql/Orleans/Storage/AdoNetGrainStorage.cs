@@ -199,8 +199,8 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
             return;
         throw new OrleansConfigurationException("The storage " + _name + " uses the table OrleansStorage, but has no serializer that was "
             + "chosen. States that Orleans has written by default need silo.UseOrleansJsonGrainStorageSerializer() of the package "
-            + "ActOp.Serialization.NewtonsoftJson; others the serializer of the application (IGrainStorageSerializer). To use the tables of "
-            + "ActOp instead, set PostgresOptions.Tables.");
+            + "ActOp.Serialization.NewtonsoftJson; others the serializer of the application (IGrainStorageSerializer). To use the tables "
+            + "of ActOp instead, set PostgresOptions.Tables.");
     }
 
     private static void ThrowIfConflict(StateOutcome outcome, string what, string stateName, GrainId grainId, string? etag)
@@ -240,7 +240,8 @@ public static class AdoNetGrainStorageFactory
         var options = services.GetRequiredService<IOptionsMonitor<AdoNetGrainStorageOptions>>().Get(name);
         var limits = services.GetRequiredService<IOptionsMonitor<PostgresOptions>>().Get(name).Checked();
         var database = Database.Of(
-            services, options.Choice(name), StateStore.Connections + 1, OrleansStatements.Tables(options.DeleteStateOnClear), limits.Tables);
+            services, options.Choice(name), StateStore.Connections + 1, OrleansStatements.Tables(options.DeleteStateOnClear),
+            limits.Tables);
         var first = BitConverter.ToInt64(Guid.NewGuid().ToByteArray()) & long.MaxValue;
         var service = services.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId;
         return new AdoNetGrainStorage(

@@ -75,7 +75,7 @@ public sealed class OrleansDefaultHasher : IHasher
         return (int)Of(StableHash.ComputeHash(data));
     }
 
-    /// <summary>What Orleans has for a hash that is stored: it takes the bytes of XXH32, highest first, as a number with the lowest first.</summary>
+    /// <summary>What Orleans has for a hash: it takes the bytes of XXH32, highest first, as a number with the lowest first.</summary>
     internal static uint Of(uint hash) => System.Buffers.Binary.BinaryPrimitives.ReverseEndianness(hash);
 }
 
