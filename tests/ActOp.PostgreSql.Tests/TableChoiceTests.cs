@@ -94,6 +94,29 @@ public sealed class TableChoiceTests(PostgresFixture postgres)
     }
 
     [Fact]
+    public async Task The_configuration_chooses_the_tables_and_a_word_that_is_none_is_refused()
+    {
+        var connectionString = await postgres.CreateAsync();
+        await SqlAsync(connectionString, OrleansScript.Text);
+        await using var nodes = new Nodes(connectionString);
+        // With the tables of ActOp, the usual serializer is right.
+        await StartAsync("actop");
+        var refused = await Assert.ThrowsAsync<OrleansConfigurationException>(() => StartAsync("mine"));
+        Assert.Contains("GrainStorage:counts:Tables is mine, but must be Automatic or ActOp or Orleans", refused.Message,
+            StringComparison.Ordinal);
+
+        Task<IHost> StartAsync(string tables)
+        {
+            var ports = Harness.Processes.Ports.FindFree(2);
+            return nodes.StartAsync(
+                static builder => builder.UseOrleans(), ("Endpoints:AdvertisedIPAddress", "127.0.0.1"),
+                ("Endpoints:SiloPort", $"{ports[0]}"), ("Endpoints:GatewayPort", $"{ports[1]}"), ("Clustering:ProviderType", "Development"),
+                ("GrainStorage:counts:ProviderType", "AdoNet"), ("GrainStorage:counts:ConnectionString", connectionString),
+                ("GrainStorage:counts:Tables", tables));
+        }
+    }
+
+    [Fact]
     public async Task Reminders_are_in_the_table_of_Orleans_with_its_hash_and_milliseconds()
     {
         var connectionString = await postgres.CreateAsync();
