@@ -40,7 +40,7 @@ internal sealed record OrleansKey(int IdHash, long N0, long N1, string? Text, in
     }
 
     /// <summary>A text of hex digits counts as a number, as in Orleans, with leading zeros or without.</summary>
-    private static bool TrySplit(ReadOnlySpan<byte> key, out Parts parts)
+    private static bool TrySplit(ReadOnlySpan<byte> key, out SplitKey parts)
     {
         const int guidLength = 32;
         parts = default;
@@ -49,7 +49,7 @@ internal sealed record OrleansKey(int IdHash, long N0, long N1, string? Text, in
             && Utf8Parser.TryParse(key[..guidLength], out Guid guid, out var read, 'N') && read == guidLength
             && (key.Length == guidLength || TryText(key[(guidLength + 1)..], out extension)))
         {
-            parts = new Parts(guid, extension);
+            parts = new SplitKey(guid, extension);
             return true;
         }
 
@@ -59,13 +59,13 @@ internal sealed record OrleansKey(int IdHash, long N0, long N1, string? Text, in
         {
             if (plus >= 0 && !TryText(key[(plus + 1)..], out extension))
                 return false;
-            parts = new Parts(number, extension);
+            parts = new SplitKey(number, extension);
             return true;
         }
 
         if (!TryText(key, out var text))
             return false;
-        parts = new Parts(text);
+        parts = new SplitKey(text);
         return true;
     }
 
@@ -86,12 +86,12 @@ internal sealed record OrleansKey(int IdHash, long N0, long N1, string? Text, in
         }
     }
 
-    /// <summary>A key in the columns of the table.</summary>
-    private readonly struct Parts
+    /// <summary>A key, split into the columns of the table.</summary>
+    private readonly struct SplitKey
     {
         private readonly byte[] _number;
 
-        internal Parts(Guid guid, string? extension)
+        internal SplitKey(Guid guid, string? extension)
         {
             _number = guid.ToByteArray();
             N0 = BitConverter.ToInt64(_number, 0);
@@ -99,14 +99,14 @@ internal sealed record OrleansKey(int IdHash, long N0, long N1, string? Text, in
             Text = extension;
         }
 
-        internal Parts(long number, string? extension)
+        internal SplitKey(long number, string? extension)
         {
             _number = BitConverter.GetBytes(number);
             N1 = number;
             Text = extension;
         }
 
-        internal Parts(string text)
+        internal SplitKey(string text)
         {
             _number = [];
             Text = text;

@@ -10,8 +10,8 @@ namespace ActOp.PostgreSql.Storage;
 /// <remarks>
 /// <para>A write makes the next version, so it can be sent again: if it was done before, it finds another version than it expects. Then
 /// nobody knows whether that is its own or another's, and the operation fails as one of unknown outcome; the ETag stays, and the next
-/// change from it is done or is a conflict. The table has no key that excludes two rows of one state, and the query that makes a row looks first
-/// whether there is one: so silos of ActOp take a lock of the server for it.</para>
+/// change from it is done or is a conflict. The table has no key that excludes two rows of one state, and the query that makes a row
+/// looks first whether there is one: so silos of ActOp take a lock of the server for it.</para>
 /// Any thread. Statements are prepared by the connection.
 /// </remarks>
 internal sealed class OrleansStatements(string serviceId, IReadOnlyDictionary<string, string> queries)

@@ -242,8 +242,9 @@ internal static class IdentityConverters
     internal static JsonConverter[] All { get; } =
     [
         new IdentityConverter<IPAddress>(static v => v.ToString(), static t => IPAddress.Parse(Text(t))),
-        new IdentityConverter<IPEndPoint>(static v => new JObject { ["Address"] = v.Address.ToString(), ["Port"] = v.Port }, static t => t is JObject
-            ? new IPEndPoint(IPAddress.Parse(Text(t["Address"])), (int)t["Port"]!) : IPEndPoint.Parse(Text(t))),
+        new IdentityConverter<IPEndPoint>(
+            static v => new JObject { ["Address"] = v.Address.ToString(), ["Port"] = v.Port },
+            static t => t is JObject ? new IPEndPoint(IPAddress.Parse(Text(t["Address"])), (int)t["Port"]!) : IPEndPoint.Parse(Text(t))),
         new IdentityConverter<GrainId>(TokenOf, GrainIdOf),
         new IdentityConverter<SiloAddress>(static v => v.ToParsableString(),
             static t => SiloAddress.FromParsableString(Text(t is JObject ? t["SiloAddress"] : t))),
