@@ -87,9 +87,9 @@ public sealed class RoundTripTests(DatabaseFixture fixture) : IClassFixture<Data
         Assert.All(back[Deeds.Grains..], static line => Assert.Contains(" e [", line, StringComparison.Ordinal));
         var cleared = await OrleansAsync("clear 1", "clear 12");
         Assert.Equal(cleared, await ActOpAsync("read 1", "read 12"));
-        // No state has two rows: both runtimes compute the same hashes.
+        // No state has two rows: both runtimes compute the same hashes. Only these tell the number 0 from the empty Guid.
         const string keys = "(select distinct GrainIdN0, GrainIdN1, GrainIdExtensionString, GrainTypeString from OrleansStorage) as one";
-        Assert.Equal((26L, 26L), (await CountAsync("OrleansStorage"), await CountAsync(keys)));
+        Assert.Equal((26L, 24L), (await CountAsync("OrleansStorage"), await CountAsync(keys)));
     }
 
     [Fact]
