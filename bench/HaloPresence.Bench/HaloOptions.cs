@@ -120,7 +120,12 @@ public sealed record HaloOptions
     /// <summary>What the simulation of the players needs.</summary>
     public GameOptions Games => new()
     {
-        Players = Players, Pool = Pool, GameSize = GameSize, MinGames = MinGames, MaxGames = MaxGames, MeanGame = MeanGame,
+        Players = Players,
+        Pool = Pool,
+        GameSize = GameSize,
+        MinGames = MinGames,
+        MaxGames = MaxGames,
+        MeanGame = MeanGame,
         GameSpread = GameSpread,
     };
 

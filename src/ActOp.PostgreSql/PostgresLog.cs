@@ -27,12 +27,17 @@ internal sealed partial class PostgresLog(ILogger logger)
         "AdoNetGrainStorageOptions.HashPicker of the storage {name} has no effect: records are found by whole names.")]
     private static partial void HasherWithoutEffect(ILogger logger, string name);
 
+    [LoggerMessage(1157, LogLevel.Information, "{part} uses the table {table} of Orleans, by the queries in OrleansQuery.")]
+    private static partial void TablesOfOrleans(ILogger logger, string part, string table);
+
     [LoggerMessage(1293, LogLevel.Error, "A loop of {part} has failed and begins again.")]
     private static partial void LaneFailed(ILogger logger, string part, Exception exception);
 
     internal void LaneFailed(string part, Exception exception) => LaneFailed(logger, part, exception);
 
     internal void HasherWithoutEffect(string name) => HasherWithoutEffect(logger, name);
+
+    internal void TablesOfOrleans(string part, string table) => TablesOfOrleans(logger, part, table);
 
     internal void SchemaApplied(int version) => SchemaApplied(logger, version);
 

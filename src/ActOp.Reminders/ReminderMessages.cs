@@ -30,6 +30,9 @@ internal interface IReminderTarget : ISystemTarget
 /// <summary>A table of reminders that finds the rows of a silo's slots without reading the others.</summary>
 internal interface ISlotReminderTable : IReminderTable
 {
+    /// <summary>False if rows can be found by ranges only, as of any other table. Known after the start of the table.</summary>
+    bool FindsSlots { get; }
+
     /// <summary>The reminders of the grains in these slots of the directory (<see cref="SlotMap.SlotOf"/>).</summary>
     Task<ReminderTableData> ReadSlots(int[] slots);
 }

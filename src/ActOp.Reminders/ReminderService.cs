@@ -397,7 +397,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
 
     private async Task ReadPartsAsync(SlotSet slots, int read)
     {
-        if (_table is ISlotReminderTable bySlot)
+        if (_table is ISlotReminderTable { FindsSlots: true } bySlot)
         {
             await ReadSlotsAsync(bySlot, slots, read);
             return;

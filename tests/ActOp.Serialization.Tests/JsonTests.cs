@@ -150,6 +150,43 @@ public class JsonTests
     }
 
     [Fact]
+    public void Identities_are_written_in_the_form_that_Orleans_reads()
+    {
+        using var services = Json();
+        var serializer = services.GetRequiredService<OrleansJsonSerializer>();
+        var text = serializer.Serialize(
+            new JsonIdentities
+            {
+                Grain = GrainId.Create("t", "k"), EndPoint = new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, 3),
+            },
+            typeof(JsonIdentities));
+        Assert.Contains("""
+            "Grain":{"Type":"t","Key":"k"}
+            """.Trim(), text, StringComparison.Ordinal);
+        Assert.Contains("""
+            "EndPoint":{"Address":"127.0.0.1","Port":3}
+            """.Trim(), text, StringComparison.Ordinal);
+        // As earlier versions of ActOp have written them.
+        var read = (JsonIdentities)serializer.Deserialize(typeof(JsonIdentities), """{"Grain":"t/k","EndPoint":"127.0.0.1:3"}""")!;
+        Assert.Equal((GrainId.Create("t", "k"), 3), (read.Grain, read.EndPoint!.Port));
+    }
+
+    [Fact]
+    public void The_application_changes_settings_of_the_json_serializer_of_Orleans()
+    {
+        using var services = new ServiceCollection().AddSerializer(
+            static b => b.Configure(static o => o.AddAllowedAssembly(typeof(JsonTests).Assembly)))
+            .Configure<OrleansJsonSerializerOptions>(static o => OrleansJsonSerializerSettings.UpdateSerializerSettings(
+                o.JsonSerializerSettings, useFullAssemblyNames: false, indentJson: true, Newtonsoft.Json.TypeNameHandling.None))
+            .AddSingleton<OrleansJsonSerializer>()
+            .AddSingleton<IPostConfigureOptions<OrleansJsonSerializerOptions>, ConfigureOrleansJsonSerializerOptions>()
+            .BuildServiceProvider();
+        var text = services.GetRequiredService<OrleansJsonSerializer>().Serialize(new JsonOrder { Id = 2 }, typeof(JsonOrder));
+        Assert.DoesNotContain("$type", text, StringComparison.Ordinal);
+        Assert.Contains("\n", text.ReplaceLineEndings("\n"), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Text_names_only_types_that_are_allowed()
     {
         using var services = new ServiceCollection().AddSerializer(static b => b.Configure(

@@ -140,7 +140,11 @@ public class StorageTestKitTests
     {
         var options = new GrainStorageModelBasedConformanceOptions
         {
-            ProviderName = "Named", GrainType = "type", KeyPrefix = "key", MaxDepth = depth, MaxSequenceLength = length,
+            ProviderName = "Named",
+            GrainType = "type",
+            KeyPrefix = "key",
+            MaxDepth = depth,
+            MaxSequenceLength = length,
         };
         var storage = new FaultyStorage(Fault.None);
         await new GrainStorageModelBasedTestRunner(storage, options).RunGeneratedConformanceTests();

@@ -1,4 +1,5 @@
 using System.Data.Common;
+using ActOp.PostgreSql.Configuration;
 using ActOp.PostgreSql.Hosting;
 using ActOp.PostgreSql.Schema;
 using Microsoft.Extensions.Configuration;
@@ -35,7 +36,8 @@ namespace ActOp.PostgreSql.Hosting;
 /// <remarks>
 /// Keys: <c>Invariant</c> (Npgsql if it is not set), and <c>ConnectionString</c>, or <c>ConnectionName</c> with the name of a connection
 /// string, or <c>ServiceKey</c> with the key of a data source in the container, or else with the name of a connection string: .NET Aspire
-/// passes a connection string, and the application may have made a data source of it.
+/// passes a connection string, and the application may have made a data source of it. For storage and reminders also <c>Tables</c>, a
+/// value of <see cref="PostgresTables"/>.
 /// </remarks>
 internal static class ProviderSettings
 {
@@ -56,6 +58,20 @@ internal static class ProviderSettings
         return (configuration.GetConnectionString(name) ?? throw new Orleans.Runtime.OrleansConfigurationException(
             section.Path + ":" + setting + " is " + name + ", but there is no such connection string"
             + (setting == "ServiceKey" ? ", and no data source with this key." : ".")), null);
+    }
+
+    /// <summary>Takes the key <c>Tables</c> over, if it is set.</summary>
+    internal static void TakeTables(IConfigurationSection section, IServiceCollection services, string name)
+    {
+        if (section["Tables"] is not { Length: > 0 } text)
+            return;
+        if (!Enum.TryParse<PostgresTables>(text, ignoreCase: true, out var tables) || !Enum.IsDefined(tables))
+        {
+            throw new Orleans.Runtime.OrleansConfigurationException(section.Path + ":Tables is " + text + ", but must be "
+                + string.Join(" or ", Enum.GetNames<PostgresTables>()) + ".");
+        }
+
+        services.Configure<PostgresOptions>(name, options => options.Tables = tables);
     }
 }
 
@@ -100,29 +116,37 @@ internal sealed class GrainDirectoryProvider : IProviderBuilder<ISiloBuilder>
 /// <summary>Storage of a silo by its configuration.</summary>
 internal sealed class GrainStorageProvider : IProviderBuilder<ISiloBuilder>
 {
-    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection) => builder.AddAdoNetGrainStorage(
-        name ?? ProviderConstants.DEFAULT_STORAGE_PROVIDER_NAME,
-        (OptionsBuilder<AdoNetGrainStorageOptions> options) => options.Configure<IServiceProvider>((storage, services) =>
-        {
-            storage.Invariant = ProviderSettings.Invariant(configurationSection);
-            (storage.ConnectionString, storage.DataSource)
-                = ProviderSettings.Database(configurationSection, builder.Configuration, services);
-            if (bool.TryParse(configurationSection["DeleteStateOnClear"], out var deletes))
-                storage.DeleteStateOnClear = deletes;
-            if (configurationSection["SerializerKey"] is { Length: > 0 } key)
-                storage.GrainStorageSerializer = services.GetRequiredKeyedService<Orleans.Storage.IGrainStorageSerializer>(key);
-        }));
+    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection)
+    {
+        name ??= ProviderConstants.DEFAULT_STORAGE_PROVIDER_NAME;
+        ProviderSettings.TakeTables(configurationSection, builder.Services, name);
+        builder.AddAdoNetGrainStorage(
+            name,
+            (OptionsBuilder<AdoNetGrainStorageOptions> options) => options.Configure<IServiceProvider>((storage, services) =>
+            {
+                storage.Invariant = ProviderSettings.Invariant(configurationSection);
+                (storage.ConnectionString, storage.DataSource)
+                    = ProviderSettings.Database(configurationSection, builder.Configuration, services);
+                if (bool.TryParse(configurationSection["DeleteStateOnClear"], out var deletes))
+                    storage.DeleteStateOnClear = deletes;
+                if (configurationSection["SerializerKey"] is { Length: > 0 } key)
+                    storage.GrainStorageSerializer = services.GetRequiredKeyedService<Orleans.Storage.IGrainStorageSerializer>(key);
+            }));
+    }
 }
 
 /// <summary>Reminders of a silo by its configuration.</summary>
 internal sealed class RemindersProvider : IProviderBuilder<ISiloBuilder>
 {
-    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection) =>
+    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection)
+    {
+        ProviderSettings.TakeTables(configurationSection, builder.Services, Options.DefaultName);
         builder.UseAdoNetReminderService(
-        (OptionsBuilder<AdoNetReminderTableOptions> options) => options.Configure<IServiceProvider>((reminders, services) =>
-        {
-            reminders.Invariant = ProviderSettings.Invariant(configurationSection);
-            (reminders.ConnectionString, reminders.DataSource)
-                = ProviderSettings.Database(configurationSection, builder.Configuration, services);
-        }));
+            (OptionsBuilder<AdoNetReminderTableOptions> options) => options.Configure<IServiceProvider>((reminders, services) =>
+            {
+                reminders.Invariant = ProviderSettings.Invariant(configurationSection);
+                (reminders.ConnectionString, reminders.DataSource)
+                    = ProviderSettings.Database(configurationSection, builder.Configuration, services);
+            }));
+    }
 }

@@ -1,7 +1,10 @@
 using System.Data.Common;
+using ActOp.PostgreSql.Configuration;
 using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
 using Npgsql;
+using Orleans.Configuration;
 using Orleans.Runtime;
 
 namespace ActOp.PostgreSql.Schema;
@@ -64,7 +67,8 @@ internal enum Failure
 /// Owns the source of connections, unless the application gave one. Each part has its own, so that membership never waits for connections
 /// that storage uses. Opening is repeated with growing pauses while the database cannot be reached, until the caller's token ends; a wrong
 /// password or database name fails at once. After a broken connection, idle ones are dropped too: they are most likely broken as well. The
-/// tables are looked for once; several nodes may create them at the same time, one of them does. Any thread. Disposed with the container.
+/// tables are looked for once, also which ones (<see cref="TableChoice"/>); several nodes may create them at the same time, one of them
+/// does. Any thread. Disposed with the container.
 /// </remarks>
 internal sealed class Database : IAsyncDisposable, IDisposable
 {
@@ -87,8 +91,10 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     private volatile bool _hasSchema;
     private long _lostAt;
 
-    internal Database(DatabaseChoice choice, int connections, TimeProvider time, PostgresLog log, int seed)
+    internal Database(
+        DatabaseChoice choice, int connections, TimeProvider time, PostgresLog log, int seed, TableChoice? tables = null)
     {
+        Tables = tables;
         choice.Validate();
         _part = choice.Part;
         _time = time;
@@ -99,13 +105,27 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     }
 
     /// <summary>Makes the database of a part with the application's time and log.</summary>
-    internal static Database Of(IServiceProvider services, DatabaseChoice choice, int connections) => new(
-        choice, connections, services.GetRequiredService<TimeProvider>(),
-        new PostgresLog(GuardedLoggers.Of(services).CreateLogger(typeof(Database).Namespace!)),
-        Guid.NewGuid().GetHashCode());
+    /// <param name="services">Time, log, and whose service it is.</param>
+    /// <param name="choice">Where the database is.</param>
+    /// <param name="connections">At most at the same time.</param>
+    /// <param name="tables">The tables to choose from; null for those of ActOp.</param>
+    /// <param name="wanted">The choice.</param>
+    internal static Database Of(
+        IServiceProvider services, DatabaseChoice choice, int connections, TablePair? tables = null,
+        PostgresTables wanted = PostgresTables.ActOp)
+    {
+        var log = new PostgresLog(GuardedLoggers.Of(services).CreateLogger(typeof(Database).Namespace!));
+        return new Database(
+            choice, connections, services.GetRequiredService<TimeProvider>(), log, Guid.NewGuid().GetHashCode(),
+            tables is null ? null : new TableChoice(
+                wanted, tables, choice.Part, services.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId, log));
+    }
 
     /// <summary>Who uses it, for log lines and errors.</summary>
     internal string Part => _part;
+
+    /// <summary>Which tables the part uses; null for those of ActOp.</summary>
+    internal TableChoice? Tables { get; }
 
     internal TimeProvider Time => _time;
 
@@ -316,7 +336,8 @@ internal sealed class Database : IAsyncDisposable, IDisposable
         {
             if (_hasSchema)
                 return;
-            if (await VersionAsync(connection, cancellationToken).ConfigureAwait(false) < SchemaVersion)
+            var areOfOrleans = Tables is not null && await Tables.DecideAsync(connection, cancellationToken).ConfigureAwait(false);
+            if (!areOfOrleans && await VersionAsync(connection, cancellationToken).ConfigureAwait(false) < SchemaVersion)
                 await ApplyAsync(connection, cancellationToken).ConfigureAwait(false);
             _hasSchema = true;
         }

@@ -38,6 +38,7 @@ internal sealed class StateStore : StorePipeline<StoreOperation>
     private readonly Queue<StoreOperation> _waiting = [];
     private readonly ServerSessions _sessions = new();
     private readonly StateStatements _statements;
+    private readonly string _serviceId;
     private long _lastVersion;
     private readonly int _mostKeyBytes;
     private int _sent;
@@ -49,6 +50,7 @@ internal sealed class StateStore : StorePipeline<StoreOperation>
     internal StateStore(Database database, string serviceId, long firstVersion, int mostWaiting)
         : base(database, Connections, mostWaiting)
     {
+        _serviceId = serviceId;
         _statements = new StateStatements(serviceId);
         _lastVersion = firstVersion;
         _mostKeyBytes = MostKeyBytes - Encoding.UTF8.GetByteCount(serviceId);
@@ -109,6 +111,7 @@ internal sealed class StateStore : StorePipeline<StoreOperation>
         _lastVersion = (_lastVersion & long.MaxValue) == long.MaxValue ? 1 : _lastVersion + 1;
         Invariant.Holds(_lastVersion != 0);
         item.Version = _lastVersion;
+        item.IsCounted = Database.Tables?.Queries is not null;
         _waiting.Enqueue(item);
         return true;
     }
@@ -159,6 +162,12 @@ internal sealed class StateStore : StorePipeline<StoreOperation>
         }
 
         Interlocked.Increment(ref _sent);
+        if (Database.Tables?.Queries is { } queries)
+        {
+            await new OrleansStatements(_serviceId, queries).ExecuteAsync(connection, together, cancellationToken).ConfigureAwait(false);
+            return [];
+        }
+
         return await _statements.ExecuteAsync(connection, together, cancellationToken).ConfigureAwait(false);
     }
 

@@ -17,9 +17,12 @@ internal enum StateWork
     Delete,
 }
 
-/// <summary>Whose state: a row of actop_state in one service.</summary>
+/// <summary>Whose state: a row of actop_state, or of OrleansStorage, in one service.</summary>
 internal readonly record struct StateKey(string Name, string Grain)
 {
+    /// <summary>By what OrleansStorage finds it; null if the table of Orleans is not used, or cannot hold it.</summary>
+    internal OrleansKey? Orleans { get; init; }
+
     /// <summary>For messages: clients choose keys, and a log has lines.</summary>
     internal string ShownName => Shown(Name);
 
@@ -62,6 +65,11 @@ internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersion
     /// <summary>The version of the record after this write; set when the queue takes it.</summary>
     internal long Version { get; set; }
 
+    /// <summary>
+    /// Whether the table numbers versions one by one, so that the version after this change may be that of another's change, too.
+    /// </summary>
+    internal bool IsCounted { get; set; }
+
     /// <summary>A lane has it. Guarded by the lock of the queue, as <see cref="IsGivenUp"/> is until then.</summary>
     internal bool IsTaken { get; set; }
 
@@ -90,7 +98,9 @@ internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersion
     internal bool IsDelete => Work == StateWork.Delete && expected.Versions.Length > 0;
 
     /// <summary>What the record may be if the outcome of this change is unknown.</summary>
-    internal RecordVersions InDoubt => Work == StateWork.Delete ? expected.OrNone() : expected.Or(Version, Lost);
+    internal RecordVersions InDoubt => IsCounted ? expected with { Lost = Lost }
+        : Work == StateWork.Delete ? expected.OrNone()
+        : expected.Or(Version, Lost);
 
     internal override void NoteBegin() => Session = null;
 

@@ -27,7 +27,8 @@ public class AdoNetGrainStorageOptions : IStorageProviderSerializerOptions
     public IGrainStorageSerializer GrainStorageSerializer { get; set; } = null!;
 
     /// <summary>
-    /// Without effect: records are found by the whole names of grain and state, and no hash of them. Reported at start if it is set.
+    /// The hashes by which rows are found in the tables of Orleans (<see cref="ActOp.PostgreSql.Configuration.PostgresTables"/>). Without
+    /// effect in the tables of ActOp, where whole names find them; reported at start if it is set there.
     /// </summary>
     public IStorageHasherPicker HashPicker { get; set; } = null!;
 
@@ -37,7 +38,7 @@ public class AdoNetGrainStorageOptions : IStorageProviderSerializerOptions
     /// <summary>Must be set to "Npgsql": PostgreSQL is the only database that is supported.</summary>
     public string Invariant { get; set; } = DEFAULT_ADONET_INVARIANT;
 
-    /// <summary>Without effect: see <see cref="HashPicker"/>.</summary>
+    /// <summary>Rows in the tables of Orleans are found by the hashes of its version 3: see <see cref="HashPicker"/>.</summary>
     public void UseOrleans3CompatibleHasher() => HashPicker = new Orleans3CompatibleStorageHashPicker();
 
     internal DatabaseChoice Choice(string name) =>

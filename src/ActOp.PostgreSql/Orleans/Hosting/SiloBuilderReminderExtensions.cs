@@ -1,3 +1,4 @@
+using ActOp.PostgreSql.Configuration;
 using ActOp.PostgreSql.Reminders;
 using ActOp.PostgreSql.Schema;
 using Microsoft.Extensions.DependencyInjection;
@@ -33,7 +34,8 @@ public static class SiloBuilderReminderExtensions
         services.AddSingleton<IReminderTable>(static provider => new PostgresReminderTable(
             Database.Of(
                 provider, provider.GetRequiredService<IOptions<AdoNetReminderTableOptions>>().Value.Choice,
-                PostgresReminderTable.Connections),
+                PostgresReminderTable.Connections, OrleansReminders.Tables,
+                provider.GetRequiredService<IOptions<PostgresOptions>>().Value.Checked().Tables),
             provider.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId,
             BitConverter.ToInt64(Guid.NewGuid().ToByteArray()) & long.MaxValue));
         return services;

@@ -17,6 +17,10 @@ namespace Orleans.Storage;
 /// <summary>States of grains in PostgreSQL: a record per state. The ETag is the version of the record, which no other write has.</summary>
 /// <remarks>
 /// <para>
+/// In the tables of Orleans (<see cref="PostgresTables"/>) versions count from 1. There a change of unknown outcome leaves the ETag as it
+/// was: the next change from it is done, or fails with an <see cref="InconsistentStateException"/>.
+/// </para>
+/// <para>
 /// Records are found by service id, name of the state and id of the grain; two providers on one database share them. A write or clear
 /// whose ETag is not the version of the record fails with an <see cref="InconsistentStateException"/> that has both.
 /// </para>
@@ -34,6 +38,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
 
     private readonly string _name;
     private readonly AdoNetGrainStorageOptions _options;
+    private readonly string _serviceId;
     private readonly Database _database;
     private readonly StateStore _store;
     private readonly Meter _meter = new(RuntimeMetrics.MeterName);
@@ -46,6 +51,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         _activators = activators;
         _name = name;
         _options = options;
+        _serviceId = serviceId;
         _database = database;
         limits = (limits ?? new PostgresOptions()).Checked();
         _store = new StateStore(database, serviceId, firstVersion, limits.MaxWaitingOperations) { RetryTime = limits.RetryTime };
@@ -64,11 +70,11 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     public async Task ReadStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(grainState);
-        var read = await EndAsync(_store.Read(Key(stateName, grainId)), grainState, cancellationToken);
+        var read = await EndAsync(_store.Read(Key(stateName, grainId, grainState)), grainState, cancellationToken);
         grainState.ETag = Text(read.Version);
         grainState.RecordExists = read.Data is not null;
         grainState.State = read.Data is { } data
-            ? _options.GrainStorageSerializer.Deserialize<T>(new BinaryData(data))
+            ? Deserialize<T>(data, stateName, grainId)
             : NewState<T>.Create(_activators);
     }
 
@@ -81,7 +87,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     {
         ArgumentNullException.ThrowIfNull(grainState);
         var data = Bytes(_options.GrainStorageSerializer.Serialize(grainState.State));
-        var operation = _store.Write(Key(stateName, grainId), Expected(grainState.ETag, stateName, grainId), data);
+        var operation = _store.Write(Key(stateName, grainId, grainState), Expected(grainState.ETag, stateName, grainId), data);
         var written = await EndAsync(operation, grainState, cancellationToken);
         ThrowIfConflict(written, "written", stateName, grainId, grainState.ETag);
         grainState.ETag = Text(written.Version);
@@ -96,7 +102,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     public async Task ClearStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(grainState);
-        var key = Key(stateName, grainId);
+        var key = Key(stateName, grainId, grainState);
         var expected = Expected(grainState.ETag, stateName, grainId);
         var operation = _options.DeleteStateOnClear ? _store.Delete(key, expected) : _store.Clear(key, expected);
         var cleared = await EndAsync(operation, grainState, cancellationToken);
@@ -128,7 +134,28 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         _database.Dispose();
     }
 
-    private static StateKey Key(string stateName, GrainId grainId) => new(stateName, GrainKeys.TextOf(grainId));
+    private StateKey Key<T>(string stateName, GrainId grainId, IGrainState<T> grainState)
+    {
+        var key = new StateKey(stateName, GrainKeys.TextOf(grainId));
+        return _database.Tables is { MayBeOrleans: true }
+            ? key with { Orleans = OrleansKey.Of(_options.HashPicker, _serviceId, _name, stateName, grainId, grainState) }
+            : key;
+    }
+
+    /// <summary>The tables of Orleans may have been written with another serializer, which its own exception would not say.</summary>
+    private T? Deserialize<T>(byte[] data, string stateName, GrainId grainId)
+    {
+        var serializer = _options.GrainStorageSerializer;
+        try
+        {
+            return serializer.Deserialize<T>(new BinaryData(data));
+        }
+        catch (Exception exception) when (_database.Tables?.Queries is not null)
+        {
+            throw new OrleansException("The state " + stateName + " of " + grainId + " in OrleansStorage cannot be read by "
+                + serializer.GetType() + ". Was it written with another serializer? " + exception.Message, exception);
+        }
+    }
 
     /// <summary>Waits for the end of an operation. If its outcome is unknown then, the ETag says so.</summary>
     private async Task<StateOutcome> EndAsync<T>(StoreOperation operation, IGrainState<T> grainState, CancellationToken cancellationToken)
@@ -162,6 +189,20 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         RecordVersions.Parse(etag) ?? throw new InconsistentStateException(
             "The ETag of the state " + stateName + " of " + grainId + " is \"" + etag + "\", which is none of this storage.", null, etag);
 
+    /// <summary>
+    /// The usual JSON of ActOp is not that of Orleans, where a collection is an object and an object may be a reference to another one: it
+    /// would read some of it, and not all.
+    /// </summary>
+    private void CheckSerializer()
+    {
+        if (_options.GrainStorageSerializer is not UsualGrainStorageSerializer)
+            return;
+        throw new OrleansConfigurationException("The storage " + _name + " uses the table OrleansStorage, but has no serializer that was "
+            + "chosen. States that Orleans has written by default need silo.UseOrleansJsonGrainStorageSerializer() of the package "
+            + "ActOp.Serialization.NewtonsoftJson; others the serializer of the application (IGrainStorageSerializer). To use the tables "
+            + "of ActOp instead, set PostgresOptions.Tables.");
+    }
+
     private static void ThrowIfConflict(StateOutcome outcome, string what, string stateName, GrainId grainId, string? etag)
     {
         if (!outcome.IsConflict)
@@ -175,12 +216,14 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     {
         public async Task OnStart(CancellationToken cancellationToken = default)
         {
-            if (storage._options.HashPicker is { } picker && picker.GetType() != typeof(StorageHasherPicker))
-                storage._database.Log.HasherWithoutEffect(storage._name);
             using var limit = new CancellationTokenSource(StartLimit, storage._database.Time);
             using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
             await using var connection = await storage._database.OpenAsync(both.Token).ConfigureAwait(false);
             storage._database.NoteReached();
+            if (storage._database.Tables?.Queries is not null)
+                storage.CheckSerializer();
+            else if (storage._options.HashPicker is { } picker && picker.GetType() != typeof(StorageHasherPicker))
+                storage._database.Log.HasherWithoutEffect(storage._name);
         }
 
         public Task OnStop(CancellationToken cancellationToken = default) => Task.CompletedTask;
@@ -195,11 +238,14 @@ public static class AdoNetGrainStorageFactory
     {
         ArgumentNullException.ThrowIfNull(services);
         var options = services.GetRequiredService<IOptionsMonitor<AdoNetGrainStorageOptions>>().Get(name);
-        var database = Database.Of(services, options.Choice(name), StateStore.Connections + 1);
+        var limits = services.GetRequiredService<IOptionsMonitor<PostgresOptions>>().Get(name).Checked();
+        var database = Database.Of(
+            services, options.Choice(name), StateStore.Connections + 1, OrleansStatements.Tables(options.DeleteStateOnClear),
+            limits.Tables);
         var first = BitConverter.ToInt64(Guid.NewGuid().ToByteArray()) & long.MaxValue;
         var service = services.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId;
         return new AdoNetGrainStorage(
             name, options, service, database, first, services.GetService<IActivatorProvider>(),
-            services.GetRequiredService<IOptionsMonitor<PostgresOptions>>().Get(name));
+            limits);
     }
 }

@@ -42,10 +42,10 @@ public class StorageHasherPicker : IStorageHasherPicker
         IGrainState<T> grainState, string? tag = null) => HashProviders.FirstOrDefault();
 }
 
-/// <summary>Chooses the usual hash, as version 3 of Orleans did for keys of one kind.</summary>
+/// <summary>Chooses the hash that version 3 of Orleans had.</summary>
 public class Orleans3CompatibleStorageHashPicker : IStorageHasherPicker
 {
-    private readonly OrleansDefaultHasher _hasher = new();
+    private readonly Orleans3CompatibleHasher _hasher = new();
 
     /// <summary>Has one hash.</summary>
     public Orleans3CompatibleStorageHashPicker()
@@ -56,20 +56,36 @@ public class Orleans3CompatibleStorageHashPicker : IStorageHasherPicker
     /// <inheritdoc/>
     public ICollection<IHasher> HashProviders { get; }
 
-    /// <inheritdoc/>
+    /// <summary>Of a key that is a text, the hash is that of the text and a zero of 8 bytes, which version 3 added.</summary>
     public IHasher PickHasher<T>(string serviceId, string storageProviderInstanceName, string grainType, GrainId grainId,
-        IGrainState<T> grainState, string? tag = null) => _hasher;
+        IGrainState<T> grainState, string? tag = null) => grainId.TryGetIntegerKey(out _, out _) || grainId.TryGetGuidKey(out _, out _)
+            ? _hasher : new Orleans3CompatibleTextHasher(_hasher, grainType);
 }
 
-/// <summary>The usual hash: that of Bob Jenkins ("lookup2", 1996).</summary>
+/// <summary>The usual hash: XXH32, with its bytes in reverse order.</summary>
 public sealed class OrleansDefaultHasher : IHasher
+{
+    /// <inheritdoc/>
+    public string Description => "XXH32, the bytes reversed.";
+
+    /// <inheritdoc/>
+    public int Hash(byte[] data)
+    {
+        ArgumentNullException.ThrowIfNull(data);
+        return (int)Of(StableHash.ComputeHash(data));
+    }
+
+    /// <summary>What Orleans has for a hash: it takes the bytes of XXH32, highest first, as a number with the lowest first.</summary>
+    internal static uint Of(uint hash) => System.Buffers.Binary.BinaryPrimitives.ReverseEndianness(hash);
+}
+
+/// <summary>The hash of version 3: that of Bob Jenkins ("lookup2", 1996).</summary>
+internal sealed class Orleans3CompatibleHasher : IHasher
 {
     private const uint Golden = 0x9E37_79B9;
 
-    /// <inheritdoc/>
     public string Description => "The hash of Bob Jenkins of 1996.";
 
-    /// <inheritdoc/>
     public int Hash(byte[] data)
     {
         ArgumentNullException.ThrowIfNull(data);
@@ -112,4 +128,13 @@ public sealed class OrleansDefaultHasher : IHasher
             (a, b, c) = (b, c, a);
         }
     }
+}
+
+/// <summary>For keys that are a text. The storage hashes the name of the state with it, too, which stays as it is.</summary>
+internal sealed class Orleans3CompatibleTextHasher(Orleans3CompatibleHasher hasher, string stateName) : IHasher
+{
+    public string Description => hasher.Description;
+
+    public int Hash(byte[] data) =>
+        hasher.Hash(data.AsSpan().SequenceEqual(System.Text.Encoding.UTF8.GetBytes(stateName)) ? data : [.. data, .. new byte[8]]);
 }

@@ -15,7 +15,7 @@ namespace Orleans.Serialization;
 public class OrleansJsonSerializerOptions
 {
     /// <summary>The settings; see <see cref="OrleansJsonSerializerSettings"/> for the defaults.</summary>
-    public JsonSerializerSettings JsonSerializerSettings { get; set; } = new();
+    public JsonSerializerSettings JsonSerializerSettings { get; set; } = OrleansJsonSerializerSettings.Defaults();
 
     /// <summary>True when text may name any class of the loaded assemblies.</summary>
     public bool AllowAllTypes { get; set; }
@@ -97,7 +97,7 @@ public static class OrleansJsonSerializerSettings
     /// <summary>Settings that keep identity, the classes of objects and references to grains.</summary>
     public static JsonSerializerSettings GetDefaultSerializerSettings(IServiceProvider services)
     {
-        var settings = new JsonSerializerSettings();
+        var settings = Defaults();
         Complete(services, settings, allowAllTypes: false);
         return settings;
     }
@@ -115,19 +115,28 @@ public static class OrleansJsonSerializerSettings
         return settings;
     }
 
+    /// <summary>What an application may change before the serializer is made.</summary>
+    internal static JsonSerializerSettings Defaults() => new()
+    {
+        TypeNameHandling = TypeNameHandling.All,
+        PreserveReferencesHandling = PreserveReferencesHandling.Objects,
+        DateFormatHandling = DateFormatHandling.IsoDateFormat,
+        DefaultValueHandling = DefaultValueHandling.Ignore,
+        MissingMemberHandling = MissingMemberHandling.Ignore,
+        NullValueHandling = NullValueHandling.Ignore,
+        ConstructorHandling = ConstructorHandling.AllowNonPublicDefaultConstructor,
+        TypeNameAssemblyFormatHandling = TypeNameAssemblyFormatHandling.Simple,
+        Formatting = Formatting.None,
+    };
+
     internal static void Complete(IServiceProvider services, JsonSerializerSettings settings, bool allowAllTypes)
     {
-        settings.TypeNameHandling = TypeNameHandling.All;
-        settings.PreserveReferencesHandling = PreserveReferencesHandling.Objects;
-        settings.DateFormatHandling = DateFormatHandling.IsoDateFormat;
-        settings.DefaultValueHandling = DefaultValueHandling.Ignore;
-        settings.MissingMemberHandling = MissingMemberHandling.Ignore;
-        settings.NullValueHandling = NullValueHandling.Ignore;
-        settings.ConstructorHandling = ConstructorHandling.AllowNonPublicDefaultConstructor;
-        settings.TypeNameAssemblyFormatHandling = TypeNameAssemblyFormatHandling.Simple;
-        settings.Formatting = Formatting.None;
-        if (services.GetService<TypeResolver>() is { } resolver && services.GetService<TypeConverter>() is { } types)
+        if (settings.SerializationBinder is null && services.GetService<TypeResolver>() is { } resolver
+            && services.GetService<TypeConverter>() is { } types)
+        {
             settings.SerializationBinder = new OrleansJsonSerializationBinder(types, resolver, allowAllTypes);
+        }
+
         foreach (var converter in IdentityConverters.All)
             settings.Converters.Add(converter);
         settings.Converters.Add(new GrainReferenceConverter(services));
@@ -207,7 +216,7 @@ internal sealed class GrainReferenceConverter(IServiceProvider services) : JsonC
 
         writer.WriteStartObject();
         writer.WritePropertyName("Id");
-        writer.WriteValue(reference.GrainId.ToString());
+        IdentityConverters.TokenOf(reference.GrainId).WriteTo(writer);
         writer.WritePropertyName("Interface");
         writer.WriteValue(reference.InterfaceType.ToString());
         writer.WriteEndObject();
@@ -225,15 +234,18 @@ internal sealed class GrainReferenceConverter(IServiceProvider services) : JsonC
     }
 }
 
-/// <summary>How identities of Orleans are written in JSON text. What Orleans itself has written is read as well.</summary>
+/// <summary>
+/// How identities of Orleans are written in JSON text: as Orleans does, which reads them back. Texts of earlier versions are read as well.
+/// </summary>
 internal static class IdentityConverters
 {
     internal static JsonConverter[] All { get; } =
     [
         new IdentityConverter<IPAddress>(static v => v.ToString(), static t => IPAddress.Parse(Text(t))),
-        new IdentityConverter<IPEndPoint>(static v => v.ToString(), static t => t is JObject
-            ? new IPEndPoint(IPAddress.Parse(Text(t["Address"])), (int)t["Port"]!) : IPEndPoint.Parse(Text(t))),
-        new IdentityConverter<GrainId>(static v => v.ToString(), GrainIdOf),
+        new IdentityConverter<IPEndPoint>(
+            static v => new JObject { ["Address"] = v.Address.ToString(), ["Port"] = v.Port },
+            static t => t is JObject ? new IPEndPoint(IPAddress.Parse(Text(t["Address"])), (int)t["Port"]!) : IPEndPoint.Parse(Text(t))),
+        new IdentityConverter<GrainId>(TokenOf, GrainIdOf),
         new IdentityConverter<SiloAddress>(static v => v.ToParsableString(),
             static t => SiloAddress.FromParsableString(Text(t is JObject ? t["SiloAddress"] : t))),
         new IdentityConverter<GrainType>(static v => v.ToString()!, static t => GrainType.Create(Text(t))),
@@ -257,6 +269,8 @@ internal static class IdentityConverters
     /// <summary>Text, or an object with type and key.</summary>
     internal static GrainId GrainIdOf(JToken token) =>
         token is JObject ? GrainId.Create(Text(token["Type"]), Text(token["Key"])) : GrainId.Parse(Text(token));
+
+    internal static JToken TokenOf(GrainId id) => new JObject { ["Type"] = id.Type.ToString(), ["Key"] = id.Key.ToString() };
 
     private static string Text(JToken? token) => token is JValue { Value: string text }
         ? text : throw new JsonSerializationException("An identity in JSON is not as it was written: " + token?.ToString(Formatting.None));
