@@ -1,0 +1,18 @@
+using DropIn;
+
+namespace ActOp.DropIn.OnActOp.Tests;
+
+/// <summary>What differs between the runtimes, and how it is on this one. Each entry says where the difference is described.</summary>
+internal static class Stated
+{
+    /// <summary>The name of this runtime, for messages of tests.</summary>
+    internal const string Runtime = "ActOp";
+
+    /// <summary>docs/migrating-from-orleans.md: an exception of a class without generated code keeps its type.</summary>
+    internal static Type ExceptionWithoutCode => typeof(PlainException);
+
+    internal static string MessageWithoutCode(string message, string type) => message;
+
+    /// <summary>docs/migrating-from-orleans.md: texts of exceptions that the runtime makes are its own.</summary>
+    internal static string TimeoutText(TimeSpan timeout) => "got no answer within its response timeout of " + timeout;
+}

@@ -1,0 +1,18 @@
+using Orleans.Serialization;
+
+namespace ActOp.DropIn.OnOrleans.Tests;
+
+/// <summary>What differs between the runtimes, and how it is on this one. Each entry says where the difference is described.</summary>
+internal static class Stated
+{
+    /// <summary>The name of this runtime, for messages of tests.</summary>
+    internal const string Runtime = "Orleans";
+
+    /// <summary>docs/migrating-from-orleans.md: an exception of a class without generated code keeps its type on ActOp.</summary>
+    internal static Type ExceptionWithoutCode => typeof(CodecNotFoundException);
+
+    internal static string MessageWithoutCode(string message, string type) => $"Could not find a codec for type {type}.";
+
+    /// <summary>docs/migrating-from-orleans.md: texts of exceptions that the runtime makes are its own.</summary>
+    internal static string TimeoutText(TimeSpan timeout) => "Response did not arrive on time in " + timeout + " for message: ";
+}

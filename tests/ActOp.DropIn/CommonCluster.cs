@@ -1,0 +1,32 @@
+using Microsoft.Extensions.DependencyInjection;
+using Orleans.TestingHost;
+
+[assembly: AssemblyFixture(typeof(DropIn.CommonCluster))]
+
+namespace DropIn;
+
+/// <summary>Two silos and a client, with a provider of each kind: what most of the tests use.</summary>
+public sealed class CommonCluster : IAsyncLifetime
+{
+    public InProcessTestCluster Cluster { get; private set; } = null!;
+
+    public IClusterClient Client => Cluster.Client;
+
+    public async ValueTask InitializeAsync()
+    {
+        var builder = new InProcessTestClusterBuilder(2);
+        builder.ConfigureSilo(static (_, silo) => silo
+            .AddMemoryGrainStorageAsDefault());
+        Cluster = builder.Build();
+        await Cluster.DeployAsync();
+    }
+
+    public async ValueTask DisposeAsync() => await Cluster.DisposeAsync();
+
+    public IServiceProvider ServicesOf(int silo) => Cluster.Silos[silo].ServiceProvider;
+
+    public SiloAddress AddressOf(int silo) => Cluster.Silos[silo].SiloAddress;
+
+    /// <summary>Calls a grain from within a silo.</summary>
+    public IGrainFactory FactoryOf(int silo) => ServicesOf(silo).GetRequiredService<IGrainFactory>();
+}
