@@ -15,4 +15,7 @@ internal static class Stated
 
     /// <summary>docs/migrating-from-orleans.md: texts of exceptions that the runtime makes are its own.</summary>
     internal static string TimeoutText(TimeSpan timeout) => "got no answer within its response timeout of " + timeout;
+
+    /// <summary>docs/migrating-from-orleans.md: the token of a call that was made without one.</summary>
+    internal const bool DefaultTokenCanBeCancelled = false;
 }

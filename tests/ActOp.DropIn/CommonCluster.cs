@@ -1,4 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
+using Orleans.Providers;
 using Orleans.TestingHost;
 
 [assembly: AssemblyFixture(typeof(DropIn.CommonCluster))]
@@ -16,7 +17,15 @@ public sealed class CommonCluster : IAsyncLifetime
     {
         var builder = new InProcessTestClusterBuilder(2);
         builder.ConfigureSilo(static (_, silo) => silo
-            .AddMemoryGrainStorageAsDefault());
+            .AddMemoryGrainStorageAsDefault()
+            .AddMemoryGrainStorage("second")
+            .AddMemoryGrainStorage(ProviderConstants.DEFAULT_PUBSUB_PROVIDER_NAME)
+            .AddMemoryStreams("streams")
+            .AddBroadcastChannel("channels", static options => options.FireAndForgetDelivery = false)
+            .UseInMemoryReminderService());
+        builder.ConfigureClient(static client => client
+            .AddMemoryStreams("streams")
+            .AddBroadcastChannel("channels", static options => options.FireAndForgetDelivery = false));
         Cluster = builder.Build();
         await Cluster.DeployAsync();
     }
