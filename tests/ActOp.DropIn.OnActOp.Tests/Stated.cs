@@ -18,4 +18,13 @@ internal static class Stated
 
     /// <summary>docs/migrating-from-orleans.md: the token of a call that was made without one.</summary>
     internal const bool DefaultTokenCanBeCancelled = false;
+
+    /// <summary>docs/migrating-from-orleans.md: the hash of the id "type/key"; each runtime has a function of its own.</summary>
+    internal const uint HashOfTypeAndKey = 390696568;
+
+    /// <summary>docs/migrating-from-orleans.md: how the grain type of a generic class names a type of the framework.</summary>
+    internal const string NameOfString = "System.String";
+
+    /// <summary>docs/migrating-from-orleans.md: whether filters see the client that calls as SourceId.</summary>
+    internal const bool ClientsAreSources = false;
 }

@@ -1,4 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
+using Orleans.Placement;
 using Orleans.Providers;
 using Orleans.TestingHost;
 
@@ -22,7 +23,14 @@ public sealed class CommonCluster : IAsyncLifetime
             .AddMemoryGrainStorage(ProviderConstants.DEFAULT_PUBSUB_PROVIDER_NAME)
             .AddMemoryStreams("streams")
             .AddBroadcastChannel("channels", static options => options.FireAndForgetDelivery = false)
-            .UseInMemoryReminderService());
+            .UseInMemoryReminderService()
+            .AddPlacementDirector<LastSiloPlacement, LastSiloDirector>()
+            .AddGrainService<CounterService>()
+            .ConfigureServices(static services => services
+                .AddPlacementFilter<FirstSiloFilterStrategy, FirstSiloFilterDirector>(ServiceLifetime.Singleton)
+                .AddSingleton<ICounterClient, CounterClient>()
+                .AddSingleton<HookCounter>()
+                .Configure<ReminderOptions>(static options => options.MinimumReminderPeriod = TimeSpan.FromMilliseconds(50))));
         builder.ConfigureClient(static client => client
             .AddMemoryStreams("streams")
             .AddBroadcastChannel("channels", static options => options.FireAndForgetDelivery = false));
