@@ -2,29 +2,32 @@ using DropIn;
 
 namespace ActOp.DropIn.OnActOp.Tests;
 
-/// <summary>What differs between the runtimes, and how it is on this one. Each entry says where the difference is described.</summary>
+/// <summary>What differs between the runtimes, as it is on this one. docs/migrating-from-orleans.md states each difference.</summary>
 internal static class Stated
 {
-    /// <summary>The name of this runtime, for messages of tests.</summary>
-    internal const string Runtime = "ActOp";
-
-    /// <summary>docs/migrating-from-orleans.md: an exception of a class without generated code keeps its type.</summary>
+    /// <summary>An exception of a class without generated code keeps its type: the caller can catch it.</summary>
     internal static Type ExceptionWithoutCode => typeof(PlainException);
 
     internal static string MessageWithoutCode(string message, string type) => message;
 
-    /// <summary>docs/migrating-from-orleans.md: texts of exceptions that the runtime makes are its own.</summary>
+    /// <summary>Texts of exceptions that the runtime makes are its own; on ActOp they name grain and silo.</summary>
     internal static string TimeoutText(TimeSpan timeout) => "got no answer within its response timeout of " + timeout;
 
-    /// <summary>docs/migrating-from-orleans.md: the token of a call that was made without one.</summary>
+    /// <summary>A call without a token takes no source of one on ActOp.</summary>
     internal const bool DefaultTokenCanBeCancelled = false;
 
-    /// <summary>docs/migrating-from-orleans.md: the hash of the id "type/key"; each runtime has a function of its own.</summary>
+    /// <summary>The hash of the id "type/key"; each runtime has a function of its own, and no other node uses it.</summary>
     internal const uint HashOfTypeAndKey = 390696568;
 
-    /// <summary>docs/migrating-from-orleans.md: how the grain type of a generic class names a type of the framework.</summary>
+    /// <summary>How the grain type of a generic class names a type of the framework; only the nodes of a cluster must agree.</summary>
     internal const string NameOfString = "System.String";
 
-    /// <summary>docs/migrating-from-orleans.md: whether filters see the client that calls as SourceId.</summary>
-    internal const bool ClientsAreSources = false;
+    /// <summary>A grain that catches a conflict of its state and does not read it again could never write it.</summary>
+    internal const bool ConflictThatIsCaughtEndsTheActivation = true;
+
+    /// <summary>A client of ActOp manages the cluster only if the silos say so.</summary>
+    internal static bool ClientsMayManage => false;
+
+    /// <summary>OnCompletedAsync and OnErrorAsync of a stream are refused by both.</summary>
+    internal const string RefusalToEndAStream = nameof(NotSupportedException);
 }

@@ -2,29 +2,32 @@ using Orleans.Serialization;
 
 namespace ActOp.DropIn.OnOrleans.Tests;
 
-/// <summary>What differs between the runtimes, and how it is on this one. Each entry says where the difference is described.</summary>
+/// <summary>What differs between the runtimes, as it is on this one. docs/migrating-from-orleans.md states each difference.</summary>
 internal static class Stated
 {
-    /// <summary>The name of this runtime, for messages of tests.</summary>
-    internal const string Runtime = "Orleans";
-
-    /// <summary>docs/migrating-from-orleans.md: an exception of a class without generated code keeps its type on ActOp.</summary>
+    /// <summary>No codec is found for an exception of a class without generated code.</summary>
     internal static Type ExceptionWithoutCode => typeof(CodecNotFoundException);
 
     internal static string MessageWithoutCode(string message, string type) => $"Could not find a codec for type {type}.";
 
-    /// <summary>docs/migrating-from-orleans.md: texts of exceptions that the runtime makes are its own.</summary>
+    /// <summary>Texts of exceptions that the runtime makes are its own; on ActOp they name grain and silo.</summary>
     internal static string TimeoutText(TimeSpan timeout) => "Response did not arrive on time in " + timeout + " for message: ";
 
-    /// <summary>docs/migrating-from-orleans.md: the token of a call that was made without one.</summary>
+    /// <summary>A call without a token takes no source of one on ActOp.</summary>
     internal const bool DefaultTokenCanBeCancelled = true;
 
-    /// <summary>docs/migrating-from-orleans.md: the hash of the id "type/key"; each runtime has a function of its own.</summary>
+    /// <summary>The hash of the id "type/key"; each runtime has a function of its own, and no other node uses it.</summary>
     internal const uint HashOfTypeAndKey = 831806783;
 
-    /// <summary>docs/migrating-from-orleans.md: how the grain type of a generic class names a type of the framework.</summary>
+    /// <summary>How the grain type of a generic class names a type of the framework; only the nodes of a cluster must agree.</summary>
     internal const string NameOfString = "string";
 
-    /// <summary>docs/migrating-from-orleans.md: whether filters see the client that calls as SourceId.</summary>
-    internal const bool ClientsAreSources = true;
+    /// <summary>A grain that catches a conflict of its state and does not read it again could never write it.</summary>
+    internal const bool ConflictThatIsCaughtEndsTheActivation = false;
+
+    /// <summary>A client of ActOp manages the cluster only if the silos say so.</summary>
+    internal static bool ClientsMayManage => true;
+
+    /// <summary>OnCompletedAsync and OnErrorAsync of a stream are refused by both.</summary>
+    internal const string RefusalToEndAStream = "NotImplemented" + "Exception";
 }

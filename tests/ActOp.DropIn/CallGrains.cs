@@ -64,7 +64,8 @@ public sealed class CallsGrain : Grain, ICalls
 
     public Task<ICalls> Self() => Task.FromResult<ICalls>(this);
 
-    public Task<bool> IsThis(ICalls other) => Task.FromResult(other.GetGrainId() == this.GetGrainId() && this.AsReference<ICalls>().Equals(other));
+    public Task<bool> IsThis(ICalls other) =>
+        Task.FromResult(other.GetGrainId() == this.GetGrainId() && this.AsReference<ICalls>().Equals(other));
 
     public async Task<string?> Through(ICalls other, string? value) => await other.Text(value + " by " + this.GetPrimaryKeyString());
 

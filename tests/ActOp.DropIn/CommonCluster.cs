@@ -1,6 +1,7 @@
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Placement;
 using Orleans.Providers;
+using Orleans.Runtime.Hosting;
 using Orleans.TestingHost;
 
 [assembly: AssemblyFixture(typeof(DropIn.CommonCluster))]
@@ -26,10 +27,12 @@ public sealed class CommonCluster : IAsyncLifetime
             .UseInMemoryReminderService()
             .AddPlacementDirector<LastSiloPlacement, LastSiloDirector>()
             .AddGrainService<CounterService>()
+            .AddGrainExtension<INotes, NotesExtension>()
             .ConfigureServices(static services => services
                 .AddPlacementFilter<FirstSiloFilterStrategy, FirstSiloFilterDirector>(ServiceLifetime.Singleton)
                 .AddSingleton<ICounterClient, CounterClient>()
                 .AddSingleton<HookCounter>()
+                .AddGrainStorage("own", static (_, _) => new OwnStorage())
                 .Configure<ReminderOptions>(static options => options.MinimumReminderPeriod = TimeSpan.FromMilliseconds(50))));
         builder.ConfigureClient(static client => client
             .AddMemoryStreams("streams")

@@ -140,7 +140,8 @@ public class FailureTests(CommonCluster cluster)
         var inside = Assert.IsType<ArgumentException>(outside.InnerException);
         Assert.Equal("inside (Parameter 'how')", inside.Message);
         var several = await Assert.ThrowsAsync<AggregateException>(() => Grain().Fail("aggregate"));
-        Assert.Equal([typeof(InvalidOperationException), typeof(ArgumentException)], several.InnerExceptions.Select(static one => one.GetType()));
+        Assert.Equal([typeof(InvalidOperationException), typeof(ArgumentException)],
+            several.InnerExceptions.Select(static one => one.GetType()));
         Assert.Equal("value", (await Assert.ThrowsAsync<InvalidOperationException>(() => Grain().Fail("data"))).Data["key"]);
         Assert.Equal(7, (await Assert.ThrowsAsync<OrderException>(() => Grain().Fail("own"))).Order);
         Assert.Equal(17, (await Assert.ThrowsAsync<InvalidOperationException>(() => Grain().Fail("hresult"))).HResult);
@@ -195,7 +196,8 @@ public class FailureTests(CommonCluster cluster)
     public async Task A_constructor_that_fails_gives_its_exception_to_the_callers_inside_another_one()
     {
         var exception = await Assert.ThrowsAsync<InvalidOperationException>(() => cluster.Client.GetGrain<IBornDead>("constructor").Call());
-        Assert.Equal("Failed to create an instance of grain type 'DropIn.BornDeadGrain'. See InnerException for details.", exception.Message);
+        Assert.Equal("Failed to create an instance of grain type 'DropIn.BornDeadGrain'. See InnerException for details.",
+            exception.Message);
         Assert.Equal(1, Assert.IsType<OrderException>(exception.InnerException).Order);
     }
 

@@ -1,3 +1,4 @@
+using Microsoft.Extensions.DependencyInjection;
 using Orleans.TestingHost;
 
 namespace DropIn;
@@ -9,6 +10,8 @@ public interface IFiltered : IGrainWithStringKey
     Task<int> Number(int number);
 
     Task<T> Generic<T>(T value);
+
+    Task<int> Ask(IFiltered other);
 
     Task Fail();
 
@@ -24,6 +27,8 @@ public sealed class FilteredGrain : Grain, IFiltered, IIncomingGrainCallFilter
     public Task<int> Number(int number) => Task.FromResult(number);
 
     public Task<T> Generic<T>(T value) => Task.FromResult(value);
+
+    public Task<int> Ask(IFiltered other) => other.Number(0);
 
     public Task Fail() => _fails++ == 0 ? throw new InvalidOperationException("It fails once.") : Task.CompletedTask;
 
@@ -56,7 +61,8 @@ public sealed class NotingFilter : IIncomingGrainCallFilter
         var journal = Journal.Of(context.TargetId.Key.ToString()!);
         var text = context.Request.GetArgumentCount() > 0 ? context.Request.GetArgument(0)?.ToString() : null;
         journal.Add($"silo {context.InterfaceMethod.Name} of {context.ImplementationMethod.DeclaringType!.Name}, "
-            + $"{context.InterfaceMethod.IsGenericMethod}, {context.SourceId is not null}, {context.TargetContext.GrainId == context.TargetId}");
+            + $"{context.InterfaceMethod.IsGenericMethod}, {context.SourceId?.Type.ToString() ?? "nobody"}, "
+            + $"{context.TargetContext.GrainId == context.TargetId}");
         switch (text)
         {
             case "short":
@@ -112,7 +118,11 @@ public sealed class FilteredCluster : IAsyncLifetime
             .AddOutgoingGrainCallFilter(static async context =>
             {
                 if (context.InterfaceMethod?.DeclaringType == typeof(IFiltered))
-                    Journal.Of(context.TargetId.Key.ToString()!).Add($"out {context.MethodName} {context.InterfaceName}");
+                {
+                    Journal.Of(context.TargetId.Key.ToString()!).Add($"out {context.MethodName} {context.InterfaceName}, "
+                        + $"{context.SourceId?.Type.ToString() ?? "nobody"}, {context.SourceContext is null}");
+                }
+
                 await context.Invoke();
                 if (context.Result is int number)
                     context.Result = number + 1;
@@ -141,8 +151,18 @@ public class FilterTests(FilteredCluster cluster) : IClassFixture<FilteredCluste
     public async Task Filters_run_in_the_order_of_their_registration_and_the_class_last()
     {
         Assert.Equal("x (heard)", await Grain.Say("x"));
-        Assert.Equal(["out Say DropIn.IFiltered", $"silo Say of FilteredGrain, False, {Stated.ClientsAreSources}, True", "delegate", "grain Say"],
-            _made.Journal.Lines);
+        Assert.Equal(["out Say DropIn.IFiltered, nobody, True", "silo Say of FilteredGrain, False, sys.client, True", "delegate",
+            "grain Say"], _made.Journal.Lines);
+    }
+
+    [Fact]
+    public async Task Filters_see_who_calls()
+    {
+        await cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>().GetGrain<IFiltered>(_made.Name).Number(1);
+        var caller = cluster.Cluster.Client.GetGrain<IFiltered>(_made.Name + " caller");
+        Assert.Equal(1, await caller.Ask(Grain));
+        Assert.Equal(["silo Number of FilteredGrain, False, sys.client, True", "silo Number of FilteredGrain, False, filtered, True"],
+            _made.Journal.Lines.Where(static line => line.StartsWith("silo", StringComparison.Ordinal)));
     }
 
     [Fact]
@@ -183,7 +203,7 @@ public class FilterTests(FilteredCluster cluster) : IClassFixture<FilteredCluste
     public async Task A_generic_method_is_seen_with_its_types()
     {
         Assert.Equal("x (heard)", await Grain.Generic("x"));
-        Assert.Contains($"silo Generic of FilteredGrain, True, {Stated.ClientsAreSources}, True", _made.Journal.Lines);
+        Assert.Contains("silo Generic of FilteredGrain, True, sys.client, True", _made.Journal.Lines);
     }
 
     [Fact]

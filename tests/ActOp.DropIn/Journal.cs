@@ -2,7 +2,9 @@ using System.Collections.Concurrent;
 
 namespace DropIn;
 
-/// <summary>What code of the application has done, as lines under a name that a test has chosen. Silos, clients and tests share the process.</summary>
+/// <summary>
+/// What code of the application has done, as lines under a name that a test has chosen. Silos, clients and tests share the process.
+/// </summary>
 public sealed class Journal
 {
     private static readonly ConcurrentDictionary<string, Journal> All = new();

@@ -209,7 +209,8 @@ public class LifeTests(CommonCluster cluster)
             await management.ForceActivationCollection(TimeSpan.Zero);
         await ended;
         Assert.Contains(_made.Journal.Lines, static line => line.StartsWith("deactivate ActivationIdle", StringComparison.Ordinal));
-        Assert.DoesNotContain(Journal.Of(_made.Name + " delayed").Lines, static line => line.StartsWith("deactivate", StringComparison.Ordinal));
+        Assert.DoesNotContain(Journal.Of(_made.Name + " delayed").Lines,
+            static line => line.StartsWith("deactivate", StringComparison.Ordinal));
     }
 
     [Fact]

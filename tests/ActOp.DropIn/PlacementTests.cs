@@ -75,8 +75,8 @@ public sealed class FirstSiloFilterAttribute() : PlacementFilterAttribute(new Fi
 
 public sealed class FirstSiloFilterDirector : IPlacementFilterDirector
 {
-    public IEnumerable<SiloAddress> Filter(PlacementFilterStrategy filterStrategy, PlacementTarget target, IEnumerable<SiloAddress> silos) =>
-        [silos.Min()!];
+    public IEnumerable<SiloAddress> Filter(
+        PlacementFilterStrategy filterStrategy, PlacementTarget target, IEnumerable<SiloAddress> silos) => [silos.Min()!];
 }
 
 /// <summary>Where grains begin.</summary>
@@ -152,7 +152,8 @@ public class PlacementTests(CommonCluster cluster)
         var hosts = await management.GetHosts(onlyActive: true);
         Assert.Equal(Silos, hosts.Keys.Order());
         Assert.All(hosts.Values, static status => Assert.Equal(SiloStatus.Active, status));
-        Assert.Equal(["Silo_0", "Silo_1"], (await management.GetDetailedHosts(onlyActive: true)).Select(static one => one.SiloName).Order());
+        Assert.Equal(["Silo_0", "Silo_1"],
+            (await management.GetDetailedHosts(onlyActive: true)).Select(static one => one.SiloName).Order());
         var grain = cluster.Client.GetGrain<INearby>("managed");
         var place = await grain.Where();
         Assert.Equal(place, await management.GetActivationAddress(grain));

@@ -82,7 +82,8 @@ public sealed class RemindedGrain : Grain, IReminded
     {
         var all = await this.GetReminders();
         var one = all.Count > 0 ? (await this.GetReminder(all[0].ReminderName))!.ReminderName : "none";
-        return $"{string.Join(',', all.Select(static reminder => reminder.ReminderName).Order())} {one} {await this.GetReminder("nothing") is null}";
+        var names = string.Join(',', all.Select(static reminder => reminder.ReminderName).Order());
+        return $"{names} {one} {await this.GetReminder("nothing") is null}";
     }
 
     public async Task Forget(string name) => await this.UnregisterReminder((await this.GetReminder(name))!);
@@ -143,7 +144,8 @@ public class ServiceTests(CommonCluster cluster)
     [InlineData(0)]
     [InlineData(1)]
     public async Task A_grain_calls_the_service_of_a_silo_of_its_choice(int silo) =>
-        Assert.EndsWith("Silo_" + silo, await cluster.Client.GetGrain<IServed>("y").CountOn(cluster.AddressOf(silo)), StringComparison.Ordinal);
+        Assert.EndsWith(
+            "Silo_" + silo, await cluster.Client.GetGrain<IServed>("y").CountOn(cluster.AddressOf(silo)), StringComparison.Ordinal);
 
     [Fact]
     public async Task A_reminder_ticks_and_survives_the_activation()

@@ -40,7 +40,8 @@ public sealed class AccountGrain(
     private readonly Guid _activation = Guid.NewGuid();
 
     public Task<string> Look() => Task.FromResult(
-        $"{account.State.Balance} [{string.Join(',', account.State.Notes)}] {account.RecordExists} {account.Etag is not null}; {count.State} {count.RecordExists}");
+        $"{account.State.Balance} [{string.Join(',', account.State.Notes)}] {account.RecordExists} {account.Etag is not null}; "
+        + $"{count.State} {count.RecordExists}");
 
     public Task Change(int balance, string note)
     {

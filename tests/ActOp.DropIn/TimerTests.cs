@@ -124,7 +124,7 @@ public sealed class TimedGrain : Grain, ITimed
             }
             catch (Exception exception)
             {
-                return exception is ArgumentException argument ? exception.GetType().Name + " " + argument.ParamName : exception.GetType().Name;
+                return exception.GetType().Name + " " + (exception as ArgumentException)?.ParamName;
             }
         }
 
@@ -206,6 +206,6 @@ public class TimerTests(CommonCluster cluster)
 
     [Fact]
     public async Task Times_that_no_timer_can_have_are_refused() =>
-        Assert.Equal("ArgumentOutOfRangeException dueTime, ArgumentOutOfRangeException period, fine, fine, ArgumentOutOfRangeException dueTime",
-            await Grain.TryTimes());
+        Assert.Equal("ArgumentOutOfRangeException dueTime, ArgumentOutOfRangeException period, fine, fine, "
+            + "ArgumentOutOfRangeException dueTime", await Grain.TryTimes());
 }

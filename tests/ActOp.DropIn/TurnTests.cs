@@ -121,7 +121,8 @@ public sealed class SomeInterleaveGrain : Turns, ISomeInterleave
         if (request.GetMethodName() != nameof(Work))
             return false;
         var name = (string?)request.GetArgument(1);
-        return name == "broken" ? throw new InvalidOperationException("The predicate fails.") : name!.StartsWith("free", StringComparison.Ordinal);
+        return name == "broken" ? throw new InvalidOperationException("The predicate fails.")
+            : name!.StartsWith("free", StringComparison.Ordinal);
     }
 }
 
