@@ -112,6 +112,7 @@ internal static class NodeRegistrations
         services.AddSingleton<IGrainRuntime>(static provider => provider.GetRequiredService<Node>().GrainRuntime);
         services.AddSingleton<ITimerRegistry, TimerRegistry>();
         services.AddSingleton<IGrainContextAccessor, GrainContextAccessor>();
+        services.AddTransient(static provider => provider.GetRequiredService<IGrainContextAccessor>().GrainContext);
         BuiltInExtensions.Add(services);
         OptionLog.Add(services);
     }

@@ -1,3 +1,4 @@
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Nodes;
 using ActOp.TestClusters;
 
@@ -71,6 +72,19 @@ public class ArrivedRequestTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         await Place.On(cluster.AddressOf(0), () => caller.Add(0));
         var callee = (await Colliding(1))[0];
         Assert.Equal(caller.GetGrainId(), await caller.AskWhoAsks(callee).WaitAsync(Gate.Patience));
+    }
+
+    [Fact]
+    public async Task Filters_see_the_client_or_the_silo_whose_code_has_called()
+    {
+        var callee = (await Colliding(1))[0];
+        var client = cluster.Client.ServiceProvider.GetRequiredService<Node>();
+        Assert.Equal(SystemGrainIds.Client(client.Address), await callee.WhoAsks());
+        for (var silo = 0; silo < 2; silo++)
+        {
+            var same = cluster.ClientOf(silo).GetGrain<IArrival>(callee.GetPrimaryKeyString());
+            Assert.Equal(SystemGrainIds.Client(cluster.AddressOf(silo)), await same.WhoAsks());
+        }
     }
 
     private GrainId? Find(uint hash, string type, string key) =>

@@ -41,7 +41,12 @@ public class LifecycleTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         var grain = cluster.Client.GetGrain<IFragile>(key);
         var calls = Enumerable.Range(0, 5).Select(_ => grain.Touch()).ToArray();
         foreach (var call in calls)
-            await Assert.ThrowsAsync<FormatException>(() => call);
+        {
+            var exception = await Assert.ThrowsAsync<InvalidOperationException>(() => call);
+            Assert.Equal("Failed to create an instance of grain type '" + typeof(FragileGrain) + "'. See InnerException for details.",
+                exception.Message);
+            Assert.IsType<FormatException>(exception.InnerException);
+        }
     }
 
     [Fact]

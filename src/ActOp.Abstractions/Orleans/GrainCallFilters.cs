@@ -34,7 +34,7 @@ public interface IGrainCallContext
     /// <summary>The result; throws the exception if there is one. Setting it replaces the outcome.</summary>
     object? Result { get; set; }
 
-    /// <summary>Who calls; null when it is not known.</summary>
+    /// <summary>Who calls: a grain, or the client whose code does; null when it is not known.</summary>
     GrainId? SourceId { get; }
 
     /// <summary>Which grain is called.</summary>

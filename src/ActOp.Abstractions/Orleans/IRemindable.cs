@@ -63,12 +63,19 @@ public static class GrainReminderExtensions
     private static Task<IGrainReminder> RegisterOrUpdate(IGrainBase grain, string reminderName, TimeSpan dueTime, TimeSpan period)
     {
         ArgumentNullException.ThrowIfNull(grain);
-        ArgumentException.ThrowIfNullOrEmpty(reminderName);
+        ThrowIfUnnamed(reminderName);
         var context = grain.GrainContext;
         return grain is IRemindable
             ? RegistryOf(context).RegisterOrUpdateReminder(context.GrainId, reminderName, dueTime, period)
             : throw new InvalidOperationException(
                 "The grain " + context.GrainId + " cannot have reminders: its class does not implement IRemindable.");
+    }
+
+    /// <summary>The exception is that of Orleans, for an empty name too.</summary>
+    private static void ThrowIfUnnamed(string reminderName)
+    {
+        if (string.IsNullOrEmpty(reminderName))
+            throw new ArgumentNullException(nameof(reminderName));
     }
 
     private static Task Unregister(IGrainBase grain, IGrainReminder reminder)
@@ -81,7 +88,7 @@ public static class GrainReminderExtensions
     private static Task<IGrainReminder?> Get(IGrainBase grain, string reminderName)
     {
         ArgumentNullException.ThrowIfNull(grain);
-        ArgumentException.ThrowIfNullOrEmpty(reminderName);
+        ThrowIfUnnamed(reminderName);
         return RegistryOf(grain.GrainContext).GetReminder(grain.GrainContext.GrainId, reminderName);
     }
 

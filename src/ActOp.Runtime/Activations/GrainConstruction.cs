@@ -18,12 +18,14 @@ internal sealed class GrainConstruction
     private readonly ObjectFactory? _factory;
     private readonly GrainConstructorArgumentFactory? _arguments;
     private readonly IConfigureGrainContext[] _configurators;
+    private readonly Type _type;
 
     internal GrainConstruction(
         Type type, IServiceProvider services, ServiceLifetimes? lifetimes, GrainTypeSharedContext components,
         IConfigureGrainContext[] configurators)
     {
         Components = components;
+        _type = type;
         _configurators = configurators;
         _activator = components.GetComponent<IGrainActivator>();
         if (_activator is not null)
@@ -59,9 +61,21 @@ internal sealed class GrainConstruction
         foreach (var configurator in _configurators)
             configurator.Configure(activation);
         return _factory is not null
-            ? _factory(services, _arguments!.CreateArguments(activation))
+            ? Construct(services, activation)
             : _activator!.CreateInstance(activation)
                 ?? throw new InvalidOperationException(_activator.GetType() + " made no instance for " + activation.GrainId + ".");
+    }
+
+    private object Construct(IServiceProvider services, Activation activation)
+    {
+        try
+        {
+            return _factory!(services, _arguments!.CreateArguments(activation));
+        }
+        catch (Exception exception)
+        {
+            throw DefaultGrainActivator.Failed(_type, exception);
+        }
     }
 
     /// <summary>Disposes an instance that <see cref="Make"/> has returned.</summary>

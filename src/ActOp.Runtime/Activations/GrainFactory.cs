@@ -178,7 +178,7 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
 
     private static IdSpan StringKey(string key)
     {
-        ArgumentNullException.ThrowIfNull(key);
+        ArgumentException.ThrowIfNullOrWhiteSpace(key);
         return IdSpan.Create(key);
     }
 

@@ -1,6 +1,7 @@
 using System.Reflection;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.Runtime;
@@ -32,7 +33,15 @@ internal abstract class GrainCallContext(RequestBase request) : IGrainCallContex
         set => Response = Response.FromResult(value);
     }
 
-    public GrainId? SourceId => ((Call)request).SourceId is { IsDefault: false } source ? source : null;
+    /// <summary>
+    /// Code outside of grains calls as its node does: a client, or the client inside of a silo. Its own filters see nobody, as in Orleans.
+    /// </summary>
+    public GrainId? SourceId => ((Call)request).SourceId is { IsDefault: false } source ? source
+        : CallingNode is { } node && !((Call)request).Method.IsOfRuntime ? SystemGrainIds.Client(node)
+        : null;
+
+    /// <summary>The node of the caller, for filters of the callee.</summary>
+    protected virtual SiloAddress? CallingNode => null;
 
     public GrainId TargetId => ((Call)request).TargetId;
 
@@ -75,6 +84,9 @@ internal sealed class IncomingCallContext(Activation activation, RequestBase req
     public override object Grain { get; } = activation.GetTarget()!;
 
     public IGrainContext TargetContext => activation;
+
+    protected override SiloAddress? CallingNode { get; } =
+        ((Call)request).Remote as SiloAddress ?? activation.Parts.Local.Address;
 
     public MethodInfo ImplementationMethod => _implementation ??= FindImplementation();
 

@@ -27,7 +27,7 @@ internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimePr
 
     public void DeactivateOnIdle(IGrainContext grainContext) =>
         grainContext.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested,
-            "The grain requested its deactivation."));
+            "DeactivateOnIdle was called."));
 
     public void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan) => ((Activation)grainContext).KeepAliveFor(timeSpan);
 

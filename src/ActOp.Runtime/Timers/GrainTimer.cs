@@ -48,8 +48,8 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
     internal GrainTimer(Activation activation, Func<TState, CancellationToken, Task> callback, TState state,
         GrainTimerCreationOptions options)
     {
-        Check(options.DueTime, nameof(options.DueTime));
-        Check(options.Period, nameof(options.Period));
+        Check(options.DueTime, "dueTime");
+        Check(options.Period, "period");
         _activation = activation;
         _callback = callback;
         _state = state;

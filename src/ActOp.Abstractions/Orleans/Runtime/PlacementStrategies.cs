@@ -4,6 +4,7 @@ using Orleans.Metadata;
 namespace Orleans.Runtime;
 
 /// <summary>Says how a silo is chosen for new activations of a grain; a director of the same strategy chooses.</summary>
+[SerializerTransparent]
 public abstract class PlacementStrategy
 {
     /// <summary>True when activations are registered in the directory, so that there is one per grain.</summary>

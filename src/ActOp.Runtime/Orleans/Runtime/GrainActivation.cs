@@ -276,11 +276,22 @@ public class DefaultGrainActivator : IGrainActivator
     public object CreateInstance(IGrainContext context)
     {
         ArgumentNullException.ThrowIfNull(context);
-        _arguments ??= new GrainConstructorArgumentFactory(_services, _type);
-        _factory ??= ActivatorUtilities.CreateFactory(_type, _arguments.ArgumentTypes);
         using var scope = GrainContextScope.Enter(context);
-        return _factory(context.ActivationServices, _arguments.CreateArguments(context));
+        try
+        {
+            _arguments ??= new GrainConstructorArgumentFactory(_services, _type);
+            _factory ??= ActivatorUtilities.CreateFactory(_type, _arguments.ArgumentTypes);
+            return _factory(context.ActivationServices, _arguments.CreateArguments(context));
+        }
+        catch (Exception exception)
+        {
+            throw Failed(_type, exception);
+        }
     }
+
+    /// <summary>What callers of a grain get whose constructor, or a service or facet for it, has thrown.</summary>
+    internal static InvalidOperationException Failed(Type grainClass, Exception exception) =>
+        new($"Failed to create an instance of grain type '{grainClass}'. See InnerException for details.", exception);
 
     /// <inheritdoc/>
     public async ValueTask DisposeInstance(IGrainContext context, object instance)
