@@ -85,12 +85,18 @@ public sealed class TableChoiceTests(PostgresFixture postgres)
         var connectionString = await postgres.CreateAsync();
         await SqlAsync(connectionString, OrleansScript.Text);
         await using var nodes = new Nodes(connectionString);
-        var refused = await Assert.ThrowsAsync<OrleansConfigurationException>(() => nodes.StartSiloAsync(silo =>
-            silo.AddAdoNetGrainStorage("counts", options => (options.Invariant, options.ConnectionString) = ("Npgsql", connectionString))));
+        var refused = await Assert.ThrowsAsync<OrleansConfigurationException>(() => StartAsync(null!));
         Assert.Contains("UseOrleansJsonGrainStorageSerializer", refused.Message, StringComparison.Ordinal);
 
-        await nodes.StartSiloAsync(silo => silo.AddAdoNetGrainStorage("counts", options => (options.Invariant, options.ConnectionString,
-            options.GrainStorageSerializer) = ("Npgsql", connectionString, new Json())));
+        await StartAsync(new Json());
+
+        Task<IHost> StartAsync(IGrainStorageSerializer serializer) => nodes.StartSiloAsync(silo =>
+            silo.AddAdoNetGrainStorage("counts", options =>
+            {
+                options.Invariant = "Npgsql";
+                options.ConnectionString = connectionString;
+                options.GrainStorageSerializer = serializer;
+            }));
     }
 
     [Fact]
