@@ -136,7 +136,10 @@ public sealed class TableChoiceTests(PostgresFixture postgres)
         {
             var entry = new ReminderEntry
             {
-                GrainId = grain, ReminderName = "a", StartAt = start.AddTicks(7), Period = TimeSpan.FromTicks(90_000_012_345),
+                GrainId = grain,
+                ReminderName = "a",
+                StartAt = start.AddTicks(7),
+                Period = TimeSpan.FromTicks(90_000_012_345),
             };
             Assert.Equal("0", await table.UpsertRow(entry));
             Assert.Equal("1", await table.UpsertRow(entry));
