@@ -201,7 +201,9 @@ public sealed class OrleansTableTests(PostgresFixture postgres) : IAsyncLifetime
     {
         var insert = new StoreOperation(StateWork.Write, new StateKey("s", "g"), RecordVersions.None, [1])
         {
-            Version = 5, IsCounted = true, Session = new ServerSession(4711, 12),
+            Version = 5,
+            IsCounted = true,
+            Session = new ServerSession(4711, 12),
         };
         insert.NoteLost();
         Assert.Equal("?4711@12", insert.InDoubt.Text()![1..]);
@@ -265,7 +267,8 @@ public sealed class OrleansTableTests(PostgresFixture postgres) : IAsyncLifetime
         var database = OrleansScript.Open(_connectionString, OrleansStatements.Tables(deletes));
         var options = new AdoNetGrainStorageOptions
         {
-            GrainStorageSerializer = new Json(), DeleteStateOnClear = deletes,
+            GrainStorageSerializer = new Json(),
+            DeleteStateOnClear = deletes,
             HashPicker = new StorageHasherPicker([new OrleansDefaultHasher()]),
         };
         _storages.Add(new AdoNetGrainStorage("test", options, "service", database, 1));

@@ -85,12 +85,18 @@ public sealed class TableChoiceTests(PostgresFixture postgres)
         var connectionString = await postgres.CreateAsync();
         await SqlAsync(connectionString, OrleansScript.Text);
         await using var nodes = new Nodes(connectionString);
-        var refused = await Assert.ThrowsAsync<OrleansConfigurationException>(() => nodes.StartSiloAsync(silo =>
-            silo.AddAdoNetGrainStorage("counts", options => (options.Invariant, options.ConnectionString) = ("Npgsql", connectionString))));
+        var refused = await Assert.ThrowsAsync<OrleansConfigurationException>(() => StartAsync(null!));
         Assert.Contains("UseOrleansJsonGrainStorageSerializer", refused.Message, StringComparison.Ordinal);
 
-        await nodes.StartSiloAsync(silo => silo.AddAdoNetGrainStorage("counts", options => (options.Invariant, options.ConnectionString,
-            options.GrainStorageSerializer) = ("Npgsql", connectionString, new Json())));
+        await StartAsync(new Json());
+
+        Task<IHost> StartAsync(IGrainStorageSerializer serializer) => nodes.StartSiloAsync(silo =>
+            silo.AddAdoNetGrainStorage("counts", options =>
+            {
+                options.Invariant = "Npgsql";
+                options.ConnectionString = connectionString;
+                options.GrainStorageSerializer = serializer;
+            }));
     }
 
     [Fact]
@@ -130,7 +136,10 @@ public sealed class TableChoiceTests(PostgresFixture postgres)
         {
             var entry = new ReminderEntry
             {
-                GrainId = grain, ReminderName = "a", StartAt = start.AddTicks(7), Period = TimeSpan.FromTicks(90_000_012_345),
+                GrainId = grain,
+                ReminderName = "a",
+                StartAt = start.AddTicks(7),
+                Period = TimeSpan.FromTicks(90_000_012_345),
             };
             Assert.Equal("0", await table.UpsertRow(entry));
             Assert.Equal("1", await table.UpsertRow(entry));

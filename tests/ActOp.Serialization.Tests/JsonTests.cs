@@ -157,7 +157,8 @@ public class JsonTests
         var text = serializer.Serialize(
             new JsonIdentities
             {
-                Grain = GrainId.Create("t", "k"), EndPoint = new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, 3),
+                Grain = GrainId.Create("t", "k"),
+                EndPoint = new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, 3),
             },
             typeof(JsonIdentities));
         Assert.Contains("""
