@@ -111,7 +111,7 @@ public class ReminderTests
         var grain = silos.NewGrain();
         var exception = await Assert.ThrowsAsync<ArgumentException>(() => grain.Register("r", Minute, TimeSpan.FromSeconds(59)));
         Assert.Contains("MinimumReminderPeriod", exception.Message, StringComparison.Ordinal);
-        await Assert.ThrowsAsync<ArgumentException>(() => grain.Register("", Minute, Minute));
+        await Assert.ThrowsAsync<ArgumentNullException>(() => grain.Register("", Minute, Minute));
         await Assert.ThrowsAsync<ArgumentNullException>(() => grain.Register(null!, Minute, Minute));
         foreach (var wrong in new[] { TimeSpan.FromTicks(-1), Timeout.InfiniteTimeSpan })
         {
