@@ -112,7 +112,7 @@ public sealed record HaloOptions
     public bool SizesStages => Optimize is OptimizeMode.Threads or OptimizeMode.All;
 
     /// <summary>The pool after resolving "1 % of the players".</summary>
-    public int EffectivePool => Games.EffectivePool;
+    public int EffectivePool => GameOptions.PoolOf(Pool, Players, GameSize);
 
     /// <summary>Mean length of a game.</summary>
     public TimeSpan MeanGame => TimeSpan.FromMinutes(100 / Churn);

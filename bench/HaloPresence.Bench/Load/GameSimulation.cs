@@ -203,7 +203,10 @@ public sealed record GameOptions
     public double GameSpread { get; init; } = 0.2;
 
     /// <summary>Idle players waiting for a game.</summary>
-    public int EffectivePool => Pool >= 0 ? Pool : Math.Max(GameSize, Players / 100);
+    public int EffectivePool => PoolOf(Pool, Players, GameSize);
+
+    /// <summary>The idle players: <paramref name="pool"/>, or 1 % of the players if it is -1.</summary>
+    public static int PoolOf(int pool, int players, int gameSize) => pool >= 0 ? pool : Math.Max(gameSize, players / 100);
 }
 
 /// <summary>One change of the communication graph.</summary>
