@@ -1,5 +1,4 @@
-using System.Diagnostics;
-using ActOp.Peers.Shapes;
+using ActOp.Harness.Load;
 using Akka.Actor;
 using Akka.Cluster;
 using Akka.Cluster.Sharding;
@@ -19,8 +18,6 @@ public sealed record Loop(long Peer, int Milliseconds, bool IsTimed);
 public sealed class EchoActor : ReceiveActor
 {
     public const string Region = "echo";
-    private const int Batch = 64;
-    private const int MaxTimes = 200_000;
 
     public EchoActor()
     {
@@ -32,42 +29,10 @@ public sealed class EchoActor : ReceiveActor
             var asker = Sender;
             var region = ClusterSharding.Get(system).ShardRegion(Region);
             var peer = loop.Peer.ToString(System.Globalization.CultureInfo.InvariantCulture);
-            asker.Tell(loop.IsTimed
-                ? await TimedAsync(region, peer, loop.Milliseconds) : await UntimedAsync(region, peer, loop.Milliseconds));
+            ValueTask<int> Call(int value) => new(region.Ask<int>(new ShardingEnvelope(peer, value)));
+            asker.Tell(await (loop.IsTimed
+                ? CallLoops.TimedAsync(Call, loop.Milliseconds) : CallLoops.UntimedAsync(Call, loop.Milliseconds)));
         });
-    }
-
-    private static async Task<PairLoop> UntimedAsync(IActorRef region, string peer, int milliseconds)
-    {
-        long calls = 0;
-        var value = 0;
-        for (var end = Environment.TickCount64 + milliseconds; Environment.TickCount64 < end; calls += Batch)
-        {
-            for (var left = Batch; left > 0; left--)
-                value = await region.Ask<int>(new ShardingEnvelope(peer, value));
-        }
-
-        return new PairLoop(calls, 0, 0);
-    }
-
-    private static async Task<PairLoop> TimedAsync(IActorRef region, string peer, int milliseconds)
-    {
-        var times = new long[MaxTimes];
-        long calls = 0;
-        long longest = 0;
-        var value = 0;
-        var before = Stopwatch.GetTimestamp();
-        for (var end = before + (milliseconds * Stopwatch.Frequency / 1000); before < end; calls++)
-        {
-            value = await region.Ask<int>(new ShardingEnvelope(peer, value));
-            var now = Stopwatch.GetTimestamp();
-            times[calls % MaxTimes] = now - before;
-            longest = Math.Max(longest, now - before);
-            before = now;
-        }
-
-        Array.Sort(times, 0, (int)Math.Min(calls, MaxTimes));
-        return new PairLoop(calls, times[Math.Min(calls, MaxTimes) / 2] * 1e6 / Stopwatch.Frequency, longest * 1e3 / Stopwatch.Frequency);
     }
 }
 

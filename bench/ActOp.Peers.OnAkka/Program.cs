@@ -1,4 +1,5 @@
 using System.Globalization;
+using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
 using ActOp.Peers.OnAkka;
 using ActOp.Peers.Shapes;
@@ -88,8 +89,8 @@ internal sealed class AkkaNode(IHost host) : IPeerNode, IObserverPeer, ITimerPee
         return value => new ValueTask<int>(region.Ask<int>(new ShardingEnvelope(entity, value)));
     }
 
-    public Task<PairLoop> LoopAsync(long caller, long callee, int milliseconds, bool isTimed) =>
-        Echoes.Ask<PairLoop>(new ShardingEnvelope(Text(caller), new Loop(callee, milliseconds, isTimed)));
+    public Task<CallTimes> LoopAsync(long caller, long callee, int milliseconds, bool isTimed) =>
+        Echoes.Ask<CallTimes>(new ShardingEnvelope(Text(caller), new Loop(callee, milliseconds, isTimed)));
 
     public Task<string> WhereAsync(long key) => Echoes.Ask<string>(new ShardingEnvelope(Text(key), WhereAreYou.Instance));
 

@@ -1,4 +1,4 @@
-using System.Diagnostics;
+using ActOp.Harness.Load;
 using Orleans;
 using Orleans.Placement;
 using Orleans.Runtime;
@@ -29,9 +29,6 @@ public readonly record struct LoopResult(
 [RandomPlacement]
 public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
 {
-    private const int Batch = 64;
-    private const int MaxTimes = 200_000;
-
     public ValueTask<int> Next(int value) => new(value + 1);
 
     public ValueTask<string> Where() => new(silo.SiloAddress.ToString());
@@ -39,38 +36,8 @@ public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
     public async ValueTask<LoopResult> Loop(long peer, int milliseconds, bool isTimed)
     {
         var other = GrainFactory.GetGrain<IEchoGrain>(peer);
-        if (isTimed)
-            return await TimedAsync(other, milliseconds);
-        long calls = 0;
-        var value = 0;
-        for (var end = Environment.TickCount64 + milliseconds; Environment.TickCount64 < end; calls += Batch)
-        {
-            for (var left = Batch; left > 0; left--)
-                value = await other.Next(value);
-        }
-
-        return new LoopResult(calls, 0, 0);
-    }
-
-    private static async ValueTask<LoopResult> TimedAsync(IEchoGrain other, int milliseconds)
-    {
-        var times = new long[MaxTimes];
-        long calls = 0;
-        long longest = 0;
-        var value = 0;
-        var before = Stopwatch.GetTimestamp();
-        for (var end = before + (milliseconds * Stopwatch.Frequency / 1000); before < end; calls++)
-        {
-            value = await other.Next(value);
-            var now = Stopwatch.GetTimestamp();
-            times[calls % MaxTimes] = now - before;
-            longest = Math.Max(longest, now - before);
-            before = now;
-        }
-
-        var kept = times.AsSpan(0, (int)Math.Min(calls, MaxTimes));
-        kept.Sort();
-        return new LoopResult(calls, kept[kept.Length / 2] * 1e6 / Stopwatch.Frequency, longest * 1e3 / Stopwatch.Frequency);
+        var times = await (isTimed ? CallLoops.TimedAsync(other.Next, milliseconds) : CallLoops.UntimedAsync(other.Next, milliseconds));
+        return new LoopResult(times.Calls, times.MedianMicroseconds, times.LongestMilliseconds);
     }
 }
 

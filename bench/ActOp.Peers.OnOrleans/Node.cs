@@ -1,8 +1,12 @@
+using System.Net;
+using ActOp.Harness.Load;
+using ActOp.Harness.Processes;
 using ActOp.Peers.Shapes;
 using HaloPresence;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Orleans;
+using Orleans.Hosting;
 using Orleans.Runtime;
 
 namespace ActOp.Peers.OnOrleans;
@@ -20,7 +24,29 @@ internal sealed class Node : IPeerNode, IObserverPeer, ITimerPeer, IStreamPeer, 
 
     public long Items => StreamGrain.Items;
 
-    internal static async Task<IPeerNode> StartAsync(HostApplicationBuilder builder)
+    /// <summary>Starts a silo of a cluster on loopback, with what all shapes need, and what the runtime adds.</summary>
+    internal static Task<IPeerNode> StartSiloAsync(PeerPorts ports, Action<ISiloBuilder> add)
+    {
+        var builder = QuietHost.CreateBuilder();
+        builder.UseOrleans(silo =>
+        {
+            silo.UseLocalhostClustering(
+                ports.Port, ports.Gateway, ports.Port == ports.Primary ? null : new IPEndPoint(IPAddress.Loopback, ports.Primary));
+            silo.AddMemoryGrainStorage("PubSubStore");
+            silo.AddMemoryStreams(StreamGrain.Provider);
+            add(silo);
+        });
+        return StartAsync(builder);
+    }
+
+    internal static Task<IPeerNode> StartClientAsync(IReadOnlyList<PeerPorts> silos)
+    {
+        var builder = QuietHost.CreateBuilder();
+        builder.UseOrleansClient(client => client.UseLocalhostClustering([.. silos.Select(static silo => silo.Gateway)]));
+        return StartAsync(builder);
+    }
+
+    private static async Task<IPeerNode> StartAsync(HostApplicationBuilder builder)
     {
         var host = builder.Build();
         await host.StartAsync();
@@ -29,10 +55,10 @@ internal sealed class Node : IPeerNode, IObserverPeer, ITimerPeer, IStreamPeer, 
 
     public Func<int, ValueTask<int>> EchoOf(long key) => _grains.GetGrain<IEchoGrain>(key).Next;
 
-    public async Task<PairLoop> LoopAsync(long caller, long callee, int milliseconds, bool isTimed)
+    public async Task<CallTimes> LoopAsync(long caller, long callee, int milliseconds, bool isTimed)
     {
         var result = await _grains.GetGrain<IEchoGrain>(caller).Loop(callee, milliseconds, isTimed);
-        return new PairLoop(result.Calls, result.MedianMicroseconds, result.LongestMilliseconds);
+        return new CallTimes(result.Calls, result.MedianMicroseconds, result.LongestMilliseconds);
     }
 
     public async Task<string> WhereAsync(long key) => await _grains.GetGrain<IEchoGrain>(key).Where();

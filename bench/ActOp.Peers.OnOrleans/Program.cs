@@ -1,9 +1,6 @@
-using System.Net;
-using ActOp.Harness.Processes;
 using ActOp.Orleans;
 using ActOp.Peers.OnOrleans;
 using ActOp.Peers.Shapes;
-using Microsoft.Extensions.Hosting;
 using Orleans.Hosting;
 
 return await PeerProgram.RunAsync(args, static variant => new OrleansRuntime(variant));
@@ -12,29 +9,15 @@ return await PeerProgram.RunAsync(args, static variant => new OrleansRuntime(var
 /// <param name="variant">"orleans", "orleans-repartitioner" or "orleans-actop".</param>
 internal sealed class OrleansRuntime(string variant) : IPeerRuntime
 {
-    public Task<IPeerNode> StartSiloAsync(PeerPorts ports)
+    public Task<IPeerNode> StartSiloAsync(PeerPorts ports) => Node.StartSiloAsync(ports, silo =>
     {
-        var builder = QuietHost.CreateBuilder();
-        builder.UseOrleans(silo =>
-        {
-            silo.UseLocalhostClustering(
-                ports.Port, ports.Gateway, ports.Port == ports.Primary ? null : new IPEndPoint(IPAddress.Loopback, ports.Primary));
-            silo.AddMemoryGrainStorage("PubSubStore");
-            silo.AddMemoryStreams(StreamGrain.Provider);
-            if (variant == "orleans-repartitioner")
+        if (variant == "orleans-repartitioner")
 #pragma warning disable ORLEANSEXP001 // For evaluation, says Orleans; it is what it has.
-                silo.AddActivationRepartitioner();
+            silo.AddActivationRepartitioner();
 #pragma warning restore ORLEANSEXP001
-            else if (variant == "orleans-actop")
-                silo.AddActOp();
-        });
-        return Node.StartAsync(builder);
-    }
+        else if (variant == "orleans-actop")
+            silo.AddActOp();
+    });
 
-    public Task<IPeerNode> StartClientAsync(IReadOnlyList<PeerPorts> silos)
-    {
-        var builder = QuietHost.CreateBuilder();
-        builder.UseOrleansClient(client => client.UseLocalhostClustering([.. silos.Select(static silo => silo.Gateway)]));
-        return Node.StartAsync(builder);
-    }
+    public Task<IPeerNode> StartClientAsync(IReadOnlyList<PeerPorts> silos) => Node.StartClientAsync(silos);
 }

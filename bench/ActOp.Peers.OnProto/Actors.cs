@@ -1,5 +1,5 @@
-using System.Diagnostics;
 using System.Globalization;
+using ActOp.Harness.Load;
 using Google.Protobuf.WellKnownTypes;
 using Proto;
 using Proto.Cluster;
@@ -13,8 +13,6 @@ namespace ActOp.Peers.OnProto;
 internal sealed class EchoActor : IActor
 {
     internal const string Kind = "echo";
-    private const int Batch = 64;
-    private const int MaxTimes = 200_000;
 
     public async Task ReceiveAsync(IContext context)
     {
@@ -36,37 +34,17 @@ internal sealed class EchoActor : IActor
 
     private static async Task<ListValue> LoopAsync(Cluster cluster, string peer, int milliseconds, bool isTimed)
     {
-        var times = new long[isTimed ? MaxTimes : 1];
-        long calls = 0;
-        long longest = 0;
-        var value = 0;
-        var before = Stopwatch.GetTimestamp();
-        for (var end = Environment.TickCount64 + milliseconds; Environment.TickCount64 < end;)
-        {
-            for (var left = isTimed ? 1 : Batch; left > 0; left--, calls++)
-            {
-                var next = new Int32Value { Value = value };
-                value = (await cluster.RequestAsync<Int32Value>(peer, Kind, next, CancellationToken.None)).Value;
-            }
-
-            if (!isTimed)
-                continue;
-            var now = Stopwatch.GetTimestamp();
-            times[calls % MaxTimes] = now - before;
-            longest = Math.Max(longest, now - before);
-            before = now;
-        }
-
-        var kept = (int)Math.Min(calls, times.Length);
-        Array.Sort(times, 0, kept);
+        var times = await (isTimed ? CallLoops.TimedAsync(CallAsync, milliseconds) : CallLoops.UntimedAsync(CallAsync, milliseconds));
         return new ListValue
         {
             Values =
             {
-                Value.ForNumber(calls), Value.ForNumber(times[kept / 2] * 1e6 / Stopwatch.Frequency),
-                Value.ForNumber(longest * 1e3 / Stopwatch.Frequency),
+                Value.ForNumber(times.Calls), Value.ForNumber(times.MedianMicroseconds), Value.ForNumber(times.LongestMilliseconds),
             },
         };
+
+        async ValueTask<int> CallAsync(int value) => (await cluster.RequestAsync<Int32Value>(
+            peer, Kind, new Int32Value { Value = value }, CancellationToken.None)).Value;
     }
 }
 

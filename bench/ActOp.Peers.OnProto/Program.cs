@@ -1,4 +1,5 @@
 using System.Globalization;
+using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
 using ActOp.Peers.OnProto;
 using ActOp.Peers.Shapes;
@@ -59,14 +60,14 @@ internal sealed class ProtoNode(Cluster cluster) : IPeerNode, IHeartbeatPeer
             identity, EchoActor.Kind, new Int32Value { Value = value }, CancellationToken.None)).Value;
     }
 
-    public async Task<PairLoop> LoopAsync(long caller, long callee, int milliseconds, bool isTimed)
+    public async Task<CallTimes> LoopAsync(long caller, long callee, int milliseconds, bool isTimed)
     {
         var order = new ListValue
         {
             Values = { Value.ForNumber(callee), Value.ForNumber(milliseconds), Value.ForNumber(isTimed ? 1 : 0) },
         };
         var result = await cluster.RequestAsync<ListValue>(Text(caller), EchoActor.Kind, order, CancellationToken.None);
-        return new PairLoop((long)result.Values[0].NumberValue, result.Values[1].NumberValue, result.Values[2].NumberValue);
+        return new CallTimes((long)result.Values[0].NumberValue, result.Values[1].NumberValue, result.Values[2].NumberValue);
     }
 
     public async Task<string> WhereAsync(long key) =>

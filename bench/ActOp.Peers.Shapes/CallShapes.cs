@@ -19,8 +19,9 @@ internal static class CallShapes
             run.Rate("hosted, " + Callers(callers), "calls/s", await LoopAsync(silo, callers, run.Milliseconds));
         }
 
-        await PausedAsync(silo, run.Milliseconds);
-        var times = await PausedAsync(silo, run.Milliseconds);
+        var echoes = Echoes(silo, Pausing);
+        await CallLoops.PausedAsync(echoes, run.Milliseconds);
+        var times = await CallLoops.PausedAsync(echoes, run.Milliseconds);
         Array.Sort(times);
         run.Cost("hosted, 16 callers after a pause of 1 ms, p50", "us", times[times.Length / 2]);
         run.Cost("hosted, 16 callers after a pause of 1 ms, p99", "us", times[(int)(times.Length * 0.99)]);
@@ -141,27 +142,7 @@ internal static class CallShapes
         return calls.Sum() / Stopwatch.GetElapsedTime(start).TotalSeconds;
     }
 
-    /// <summary>The times of the calls in microseconds.</summary>
-    private static async Task<double[]> PausedAsync(IPeerNode node, int milliseconds)
-    {
-        var end = Environment.TickCount64 + milliseconds;
-        var all = await Task.WhenAll(Echoes(node, Pausing).Select(echo => Task.Run(async () =>
-        {
-            var times = new List<double>();
-            for (var value = 0; Environment.TickCount64 < end;)
-            {
-                await Task.Delay(1).ConfigureAwait(false);
-                var start = Stopwatch.GetTimestamp();
-                value = await echo(value).ConfigureAwait(false);
-                times.Add(Stopwatch.GetElapsedTime(start).TotalMicroseconds);
-            }
-
-            return times;
-        })));
-        return [.. all.SelectMany(static times => times)];
-    }
-
-    private static async Task<(double Rate, PairLoop[] Loops)> PairsAsync(
+    private static async Task<(double Rate, CallTimes[] Loops)> PairsAsync(
         IPeerNode node, (long Caller, long Callee)[] pairs, int milliseconds, bool isTimed)
     {
         var start = Stopwatch.GetTimestamp();

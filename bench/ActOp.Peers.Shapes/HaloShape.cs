@@ -58,33 +58,36 @@ internal sealed class HaloShape
     }
 
     /// <summary>Requests at the rate while the games go on.</summary>
-    private async Task<(LatencySummary Latency, RequestTally Tally)> OpenAsync(TimeSpan length)
-    {
-        using var ended = new CancellationTokenSource();
-        var games = GoOnAsync(ended.Token);
-        var result = await CallShapes.OpenLoopAsync(Rate, length, AskAsync);
-        await ended.CancelAsync();
-        await games;
-        return result;
-    }
+    private Task<(LatencySummary Latency, RequestTally Tally)> OpenAsync(TimeSpan length) =>
+        WhileGamesGoOnAsync(() => CallShapes.OpenLoopAsync(Rate, length, AskAsync));
 
     private async Task SaturateAsync(TimeSpan length)
     {
         var clock = new MonotonicClock();
-        using var ended = new CancellationTokenSource();
-        var games = GoOnAsync(ended.Token);
         var loop = new ClosedLoop(clock, AskAsync, Saturating);
-        loop.Start(clock.Now + length);
-        await Task.Delay(length);
-        for (var end = clock.Now + TimeSpan.FromSeconds(30); !loop.IsIdle && clock.Now < end; await Task.Delay(10))
+        var isIdle = await WhileGamesGoOnAsync(async () =>
         {
-        }
+            loop.Start(clock.Now + length);
+            await Task.Delay(length);
+            for (var end = clock.Now + TimeSpan.FromSeconds(30); !loop.IsIdle && clock.Now < end; await Task.Delay(10))
+            {
+            }
 
-        await ended.CancelAsync();
-        await games;
+            return loop.IsIdle;
+        });
         CallShapes.Check(loop.Tally);
         _run.Rate("halo, 64 callers", "requests/s", loop.Tally.Answered / length.TotalSeconds);
-        _run.Cost("halo, 64 callers, without an answer in 30 s", "callers", loop.IsIdle ? 0 : 1);
+        _run.Cost("halo, 64 callers, without an answer in 30 s", "callers", isIdle ? 0 : 1);
+    }
+
+    private async Task<T> WhileGamesGoOnAsync<T>(Func<Task<T>> load)
+    {
+        using var ended = new CancellationTokenSource();
+        var games = GoOnAsync(ended.Token);
+        var result = await load();
+        await ended.CancelAsync();
+        await games;
+        return result;
     }
 
     private async ValueTask<int> AskAsync()

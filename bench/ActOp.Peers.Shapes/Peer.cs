@@ -1,3 +1,5 @@
+using ActOp.Harness.Load;
+
 namespace ActOp.Peers.Shapes;
 
 /// <summary>Where a silo listens on loopback.</summary>
@@ -29,17 +31,11 @@ public interface IPeerNode : IAsyncDisposable
     /// <param name="callee">The grain that answers.</param>
     /// <param name="milliseconds">For so long.</param>
     /// <param name="isTimed">Whether each call is timed.</param>
-    Task<PairLoop> LoopAsync(long caller, long callee, int milliseconds, bool isTimed);
+    Task<CallTimes> LoopAsync(long caller, long callee, int milliseconds, bool isTimed);
 
     /// <summary>The silo of an echo grain.</summary>
     Task<string> WhereAsync(long key);
 }
-
-/// <summary>What came of a loop of calls.</summary>
-/// <param name="Calls">How many.</param>
-/// <param name="MedianMicroseconds">Of a call; 0 if they were not timed.</param>
-/// <param name="LongestMilliseconds">The longest call; 0 if they were not timed.</param>
-public sealed record PairLoop(long Calls, double MedianMicroseconds, double LongestMilliseconds);
 
 /// <summary>Grains that have timers, in a silo of this process.</summary>
 public interface ITimerPeer

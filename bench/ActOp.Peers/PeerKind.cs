@@ -1,4 +1,4 @@
-using System.Diagnostics;
+using ActOp.Harness.Processes;
 
 namespace ActOp.Peers;
 
@@ -60,25 +60,20 @@ internal sealed record PeerKind(string Name, string Project, bool IsVariant = fa
     /// <summary>Null, or the first error of the build.</summary>
     private static async Task<string?> BuildAsync(string folder)
     {
-        using var build = Process.Start(new ProcessStartInfo("dotnet", ["build", "-c", "Release", "-v", "q", "-nologo", folder])
-        {
-            RedirectStandardOutput = true,
-        })!;
-        var said = build.StandardOutput.ReadToEndAsync();
+        var said = new Transcript();
+        await using var build = ChildProcess.StartCommand(
+            "build", ["dotnet", "build", "-c", "Release", "-v", "q", "-nologo", folder], said.Take);
         using var limit = new CancellationTokenSource(BuildLimit);
         try
         {
-            await build.WaitForExitAsync(limit.Token);
+            return await build.WaitForExitAsync(limit.Token) == 0 ? null
+                : said.Text.Split(Environment.NewLine).FirstOrDefault(static line => line.Contains("error", StringComparison.Ordinal))?.Trim()
+                    ?? "it does not build";
         }
         catch (OperationCanceledException)
         {
-            build.Kill(entireProcessTree: true);
             return "the build took more than " + BuildLimit.TotalMinutes + " minutes";
         }
-
-        return build.ExitCode == 0 ? null
-            : (await said).Split('\n').FirstOrDefault(static line => line.Contains("error", StringComparison.Ordinal))?.Trim()
-                ?? "it does not build";
     }
 
     private static string FindRepository()

@@ -2,6 +2,7 @@ using System.Collections.Immutable;
 using System.Composition;
 using System.Text;
 using ActOp.Generators.Contracts;
+using ActOp.Generators.Rules;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CodeActions;
 using Microsoft.CodeAnalysis.CodeFixes;
@@ -22,10 +23,7 @@ public sealed class ContractsFix : CodeFixProvider
     private const string Title = "Regenerate OrleansContracts.txt";
 
     /// <inheritdoc/>
-    public override ImmutableArray<string> FixableDiagnosticIds { get; } =
-    [
-        "ORLEANS0016", "ORLEANS0017", "ORLEANS0018", "ORLEANS0019", "ORLEANS0020", "ORLEANS0022", "ORLEANS0023", "ORLEANS0024",
-    ];
+    public override ImmutableArray<string> FixableDiagnosticIds { get; } = [.. ContractRule.Fixed.Split(' ')];
 
     /// <summary>Regenerates the file of each project that has a diagnostic.</summary>
     public override FixAllProvider GetFixAllProvider() => new RegenerateAll();

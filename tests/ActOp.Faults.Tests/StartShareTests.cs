@@ -118,12 +118,7 @@ public class StartShareTests : IAsyncLifetime
     {
         const int Many = 20_000;
         await StartAsync(Many);
-        var held = await HoldAsync();
-        _held.Watched = Silo.Router.Starts!;
-        var flood = Call(FloodingClient, "flood", Many);
-        await ReadAsync(FloodingNode);
-        _held.Release();
-        await Task.WhenAll([held, .. flood]).WaitAsync(Gate.Patience);
+        await WatchFloodAsync(Many);
         Assert.InRange(_held.MostWaiting, StartShares.PauseAt - StartShares.Quantum, Many / 4);
         Assert.Equal(0, Silo.Router.Starts!.Waiting);
         await FloodingClient.GetGrain<IOrdered>("later").Note(_held.Name, "later");
@@ -133,12 +128,7 @@ public class StartShareTests : IAsyncLifetime
     public async Task A_client_gets_a_quantum_of_starts_at_each_tick()
     {
         await StartAsync();
-        var held = await HoldAsync();
-        _held.Watched = Silo.Router.Starts!;
-        var flood = Call(FloodingClient, "flood", Flood);
-        await ReadAsync(FloodingNode);
-        _held.Release();
-        await Task.WhenAll([held, .. flood]).WaitAsync(Gate.Patience);
+        await WatchFloodAsync(Flood);
         var between = _held.Ticks.CountBy(static tick => tick).ToList();
         // Before the first tick: those that did not wait, and the first quantum of those that did.
         Assert.All(between, static tick => Assert.InRange(tick.Value, 1, 2 * StartShares.Quantum));
@@ -175,6 +165,17 @@ public class StartShareTests : IAsyncLifetime
 
     private List<Task> Call(IGrainFactory grains, string name, int count) =>
         [.. Enumerable.Range(0, count).Select(number => grains.GetGrain<IOrdered>(name + number).Note(_held.Name, name))];
+
+    /// <summary>A flood that begins with the turn of its first grain only when the silo has read what it reads of it.</summary>
+    private async Task WatchFloodAsync(int count)
+    {
+        var held = await HoldAsync();
+        _held.Watched = Silo.Router.Starts!;
+        var flood = Call(FloodingClient, "flood", count);
+        await ReadAsync(FloodingNode);
+        _held.Release();
+        await Task.WhenAll([held, .. flood]).WaitAsync(Gate.Patience);
+    }
 
     /// <summary>From here on the thread of the turns stands still.</summary>
     private async Task<Task> HoldAsync()

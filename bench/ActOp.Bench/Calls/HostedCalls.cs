@@ -2,6 +2,7 @@ using System.Diagnostics;
 using ActOp.Bench.Grains;
 using ActOp.Bench.Hosting;
 using ActOp.Floors;
+using ActOp.Harness.Load;
 
 namespace ActOp.Bench.Calls;
 
@@ -73,23 +74,6 @@ internal static class HostedCalls
     }
 
     /// <summary>The times of the calls in microseconds.</summary>
-    private static async Task<double[]> Paused(IGrainFactory grains, int milliseconds)
-    {
-        var end = Environment.TickCount64 + milliseconds;
-        var all = await Task.WhenAll(Enumerable.Range(0, Pausing).Select(index => Task.Run(async () =>
-        {
-            var grain = grains.GetGrain<IEchoGrain>(index);
-            var times = new List<double>();
-            for (var value = 0; Environment.TickCount64 < end;)
-            {
-                await Task.Delay(1);
-                var start = Stopwatch.GetTimestamp();
-                value = await grain.Next(value);
-                times.Add(Stopwatch.GetElapsedTime(start).TotalMicroseconds);
-            }
-
-            return times;
-        })));
-        return [.. all.SelectMany(times => times)];
-    }
+    private static Task<double[]> Paused(IGrainFactory grains, int milliseconds) => CallLoops.PausedAsync(
+        Enumerable.Range(0, Pausing).Select(index => (Func<int, ValueTask<int>>)grains.GetGrain<IEchoGrain>(index).Next), milliseconds);
 }

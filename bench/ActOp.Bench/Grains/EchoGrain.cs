@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using ActOp.Harness.Load;
 using Orleans.Placement;
 
 namespace ActOp.Bench.Grains;
@@ -8,7 +9,6 @@ namespace ActOp.Bench.Grains;
 public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
 {
     private const int Batch = 256;
-    private const int MaxTimes = 200_000;
 
     /// <inheritdoc/>
     public ValueTask<int> Next(int value) => new(value + 1);
@@ -126,22 +126,7 @@ public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
 
     private static async ValueTask<LoopResult> LoopExact(IEchoGrain other, int milliseconds)
     {
-        var times = new long[MaxTimes];
-        long calls = 0;
-        long longest = 0;
-        var value = 0;
-        var before = Stopwatch.GetTimestamp();
-        for (var end = before + (milliseconds * Stopwatch.Frequency / 1000); before < end; calls++)
-        {
-            value = await other.Next(value);
-            var now = Stopwatch.GetTimestamp();
-            times[calls % MaxTimes] = now - before;
-            longest = Math.Max(longest, now - before);
-            before = now;
-        }
-
-        var kept = times.AsSpan(0, (int)Math.Min(calls, MaxTimes));
-        kept.Sort();
-        return new LoopResult(calls, kept[kept.Length / 2] * 1e6 / Stopwatch.Frequency, longest * 1e3 / Stopwatch.Frequency);
+        var times = await CallLoops.TimedAsync(other.Next, milliseconds);
+        return new LoopResult(times.Calls, times.MedianMicroseconds, times.LongestMilliseconds);
     }
 }

@@ -105,3 +105,37 @@ public static class StackedBars
         svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x + 16}\" y=\"{top}\">{WebUtility.HtmlEncode(name)}</text>");
     }
 }
+
+/// <summary>Horizontal bars, each as long as a median, with a line from the least to the most, as inline SVG.</summary>
+public static class RangeBars
+{
+    private const int Left = 190;
+    private const int Width = 420;
+    private const int Right = 110;
+    private const int Row = 22;
+
+    /// <summary>Writes a figure element; the bar with the name <paramref name="marked"/> has a color of its own.</summary>
+    public static string Render(string title, IReadOnlyList<(string Name, double Min, double Median, double Max)> bars, string marked)
+    {
+        var most = Math.Max(bars.Max(static bar => bar.Max), double.Epsilon);
+        var svg = new StringBuilder();
+        svg.Append(CultureInfo.InvariantCulture, $"<figure><figcaption>{WebUtility.HtmlEncode(title)}</figcaption>");
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<svg viewBox=\"0 0 {Left + Width + Right} {bars.Count * Row}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(title)}\">");
+        for (var i = 0; i < bars.Count; i++)
+        {
+            var (name, min, median, max) = bars[i];
+            var y = i * Row;
+            svg.Append(CultureInfo.InvariantCulture, $"<text x=\"0\" y=\"{y + 14}\">{WebUtility.HtmlEncode(name)}</text>");
+            svg.Append(CultureInfo.InvariantCulture,
+                $"<rect x=\"{Left}\" y=\"{y + 3}\" height=\"{Row - 8}\" width=\"{Width * median / most:0.0}\" fill=\"{(name == marked ? "#1f6fb2" : "#9aa5b1")}\"/>");
+            svg.Append(CultureInfo.InvariantCulture,
+                $"<line x1=\"{X(min):0.0}\" x2=\"{X(max):0.0}\" y1=\"{y + 10}\" y2=\"{y + 10}\" stroke=\"#222\"/>");
+            svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{X(max) + 6:0.0}\" y=\"{y + 14}\">{median:N2}</text>");
+        }
+
+        return svg.Append("</svg></figure>").ToString();
+
+        double X(double value) => Left + (Width * value / most);
+    }
+}

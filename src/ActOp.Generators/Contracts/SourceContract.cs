@@ -42,7 +42,7 @@ internal sealed class SourceContract
     public IReadOnlyList<IMethodSymbol> Methods { get; }
 
     /// <summary>As of <see cref="ContractEntry.Key"/>.</summary>
-    public string Key => (IsInterface ? "i " : "c ") + Identity;
+    public string Key => ContractEntry.KeyOf(IsInterface, Identity);
 
     /// <summary>The contract that the type is, or null.</summary>
     public static SourceContract? Read(INamedTypeSymbol type)

@@ -5,6 +5,10 @@ namespace ActOp.Generators.Rules;
 /// <summary>What differs between the source and OrleansContracts.txt. Ids, texts and category are those of Orleans 10.4.2.</summary>
 internal static class ContractRule
 {
+    /// <summary>The ids whose fix writes the file, as the commands in texts name them.</summary>
+    public const string Fixed =
+        "ORLEANS0016 ORLEANS0017 ORLEANS0018 ORLEANS0019 ORLEANS0020 ORLEANS0022 ORLEANS0023 ORLEANS0024";
+
     private const string Details = " See https://aka.ms/orleans/OrleansContracts.txt for details.";
     private const string Regenerate = " Run the regeneration command in the file header for the owning project";
     private const string Review = Regenerate + ", then review the diff for wire compatibility." + Details;
@@ -27,8 +31,8 @@ internal static class ContractRule
     public static readonly DiagnosticDescriptor NoFile = new(
         "ORLEANS0020", "OrleansContracts.txt file is missing",
         "The project contains Orleans contracts but no {0} file. From the repository root, run 'dotnet format PATH_TO_PROJECT.csproj "
-            + "analyzers --severity info --diagnostics ORLEANS0016 ORLEANS0017 ORLEANS0018 ORLEANS0019 ORLEANS0020 ORLEANS0022 "
-            + "ORLEANS0023 ORLEANS0024'. Run the command once per contract project; do not pass a .sln or .slnx path. Review the "
+            + "analyzers --severity info --diagnostics " + Fixed
+            + "'. Run the command once per contract project; do not pass a .sln or .slnx path. Review the "
             + "generated baseline." + Details,
         "Versioning", DiagnosticSeverity.Info, isEnabledByDefault: true, helpLinkUri: Rule.Help("ORLEANS0020"),
         customTags: WellKnownDiagnosticTags.CompilationEnd);

@@ -29,7 +29,7 @@ internal sealed class OrleansReminders(string serviceId, IReadOnlyDictionary<str
 
     /// <summary>The tables of reminders.</summary>
     internal static TablePair Tables { get; } = new(
-        "PostgresOptions.Tables", "actop_reminder", "OrleansRemindersTable",
+        "actop_reminder", "OrleansRemindersTable",
         [
             new OrleansQuery(UpsertKey, "Version"), new OrleansQuery(ReadGrainKey, Columns), new OrleansQuery(ReadOneKey, Columns),
             new OrleansQuery(ReadRangeKey, Columns), new OrleansQuery(ReadOutsideKey, Columns), new OrleansQuery(RemoveKey),

@@ -28,10 +28,10 @@ internal sealed class PostgresReminderTable(Database database, string serviceId,
     private long _lastVersion = firstVersion;
 
     /// <inheritdoc/>
-    public bool FindsSlots => database.Tables?.Queries is null;
+    public bool FindsSlots => database.OrleansQueries is null;
 
     /// <summary>Null if the table is ours; known as soon as there is a connection.</summary>
-    private OrleansReminders? Orleans => database.Tables?.Queries is { } queries ? new OrleansReminders(serviceId, queries) : null;
+    private OrleansReminders? Orleans => database.OrleansQueries is { } queries ? new OrleansReminders(serviceId, queries) : null;
 
     public Task StartAsync(CancellationToken cancellationToken = default) =>
         database.RepeatAsync(RetryTime, static (_, _, _) => Task.FromResult(true));

@@ -127,6 +127,9 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     /// <summary>Which tables the part uses; null for those of ActOp.</summary>
     internal TableChoice? Tables { get; }
 
+    /// <summary>The queries of Orleans if its tables are used; null if those of ActOp are, or before the first connection.</summary>
+    internal IReadOnlyDictionary<string, string>? OrleansQueries => Tables?.Queries;
+
     internal TimeProvider Time => _time;
 
     internal PostgresLog Log => _log;

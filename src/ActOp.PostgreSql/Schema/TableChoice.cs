@@ -16,13 +16,12 @@ internal sealed record OrleansQuery(string Key, params string[] Results)
 }
 
 /// <summary>What holds the rows of one part: a table of ours, or one of Orleans with its queries.</summary>
-/// <param name="Option">What chooses, for errors.</param>
 /// <param name="Own">The table of ActOp.</param>
 /// <param name="Orleans">The table of Orleans.</param>
 /// <param name="Queries">The queries that must be in OrleansQuery.</param>
 /// <param name="Parameters">What queries may ask for.</param>
 internal sealed record TablePair(
-    string Option, string Own, string Orleans, OrleansQuery[] Queries, (string Name, NpgsqlDbType Type)[] Parameters);
+    string Own, string Orleans, OrleansQuery[] Queries, (string Name, NpgsqlDbType Type)[] Parameters);
 
 /// <summary>Decides whether a part uses the tables of ActOp, or those that Orleans has filled (record 0087).</summary>
 /// <remarks>
@@ -33,6 +32,8 @@ internal sealed record TablePair(
 /// </remarks>
 internal sealed partial class TableChoice(PostgresTables wanted, TablePair pair, string part, string serviceId, PostgresLog log)
 {
+    private const string Option = nameof(PostgresOptions) + "." + nameof(PostgresOptions.Tables);
+
     private volatile IReadOnlyDictionary<string, string>? _queries;
     private volatile bool _isDecided;
 
@@ -60,36 +61,39 @@ internal sealed partial class TableChoice(PostgresTables wanted, TablePair pair,
 
     private async Task<bool> AreOfOrleansAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
     {
-        if (!await IsTrueAsync(connection, "select to_regclass($1) is not null", pair.Orleans, cancellationToken).ConfigureAwait(false))
+        if (!await ExistsAsync(connection, pair.Orleans, cancellationToken).ConfigureAwait(false))
         {
             return wanted == PostgresTables.Orleans
-                ? throw Refused(pair.Option + " is Orleans, but there is no table " + pair.Orleans + ". Run the scripts of Orleans, or "
+                ? throw Refused(Option + " is Orleans, but there is no table " + pair.Orleans + ". Run the scripts of Orleans, or "
                     + "check the search path of the connection.")
                 : false;
         }
 
         if (wanted == PostgresTables.Orleans
-            || !await IsTrueAsync(connection, "select to_regclass($1) is not null", pair.Own, cancellationToken).ConfigureAwait(false)
+            || !await ExistsAsync(connection, pair.Own, cancellationToken).ConfigureAwait(false)
             || !await HasRowsAsync(connection, pair.Own, "service_id", cancellationToken).ConfigureAwait(false))
         {
             return true;
         }
 
         return await HasRowsAsync(connection, pair.Orleans, "ServiceId", cancellationToken).ConfigureAwait(false)
-            ? throw Refused("Both " + pair.Orleans + " and " + pair.Own + " have rows of the service " + serviceId + ". Set " + pair.Option
+            ? throw Refused("Both " + pair.Orleans + " and " + pair.Own + " have rows of the service " + serviceId + ". Set " + Option
                 + " to Orleans or to ActOp.")
             : false;
     }
+
+    private static Task<bool> ExistsAsync(NpgsqlConnection connection, string table, CancellationToken cancellationToken) =>
+        IsTrueAsync(connection, "select to_regclass($1) is not null", table, cancellationToken);
 
     private Task<bool> HasRowsAsync(NpgsqlConnection connection, string table, string column, CancellationToken cancellationToken) =>
         IsTrueAsync(connection, "select exists (select 1 from " + table + " where " + column + " = $1)", serviceId, cancellationToken);
 
     private async Task<Dictionary<string, string>> ReadQueriesAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
     {
-        if (!await IsTrueAsync(connection, "select to_regclass($1) is not null", "OrleansQuery", cancellationToken).ConfigureAwait(false))
+        if (!await ExistsAsync(connection, "OrleansQuery", cancellationToken).ConfigureAwait(false))
         {
             throw Refused("There is a table " + pair.Orleans + ", but no table OrleansQuery, which has its queries. Run the scripts of "
-                + "Orleans, or set " + pair.Option + " to ActOp.");
+                + "Orleans, or set " + Option + " to ActOp.");
         }
 
         Dictionary<string, string> queries = new(StringComparer.Ordinal);
@@ -104,7 +108,7 @@ internal sealed partial class TableChoice(PostgresTables wanted, TablePair pair,
         var missing = Array.FindAll(pair.Queries, query => !queries.ContainsKey(query.Key));
         return missing.Length == 0 ? queries : throw Refused("OrleansQuery has no "
             + string.Join(", no ", missing.Select(static query => query.Key)) + ". Run the newest script of Orleans for " + pair.Orleans
-            + ", or set " + pair.Option + " to ActOp.");
+            + ", or set " + Option + " to ActOp.");
     }
 
     /// <summary>The server parses the query and tells its result; nothing is executed.</summary>

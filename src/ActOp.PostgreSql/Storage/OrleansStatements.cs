@@ -28,7 +28,7 @@ internal sealed class OrleansStatements(string serviceId, IReadOnlyDictionary<st
     /// <summary>The tables of states.</summary>
     /// <param name="deletes">Whether a clear removes the row, which needs one more query.</param>
     internal static TablePair Tables(bool deletes) => new(
-        "PostgresOptions.Tables", "actop_state", "OrleansStorage",
+        "actop_state", "OrleansStorage",
         [
             new OrleansQuery(ReadKey, Payload, Version), new OrleansQuery(WriteKey, NewVersion),
             deletes ? new OrleansQuery(DeleteKey) : new OrleansQuery(ClearKey),
@@ -78,7 +78,6 @@ internal sealed class OrleansStatements(string serviceId, IReadOnlyDictionary<st
         List<StoreOperation> sent = new(together.Count);
         foreach (var operation in together)
         {
-            operation.IsCounted = true;
             if (operation.Key.Orleans is not { } key)
             {
                 answers.Add(() => operation.Fail(new OrleansException("The state " + operation.Key.ShownName + " of "

@@ -111,7 +111,6 @@ internal sealed class StateStore : StorePipeline<StoreOperation>
         _lastVersion = (_lastVersion & long.MaxValue) == long.MaxValue ? 1 : _lastVersion + 1;
         Invariant.Holds(_lastVersion != 0);
         item.Version = _lastVersion;
-        item.IsCounted = Database.Tables?.Queries is not null;
         _waiting.Enqueue(item);
         return true;
     }
@@ -162,7 +161,7 @@ internal sealed class StateStore : StorePipeline<StoreOperation>
         }
 
         Interlocked.Increment(ref _sent);
-        if (Database.Tables?.Queries is { } queries)
+        if (Database.OrleansQueries is { } queries)
         {
             await new OrleansStatements(_serviceId, queries).ExecuteAsync(connection, together, cancellationToken).ConfigureAwait(false);
             return [];

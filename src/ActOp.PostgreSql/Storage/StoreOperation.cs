@@ -65,11 +65,6 @@ internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersion
     /// <summary>The version of the record after this write; set when the queue takes it.</summary>
     internal long Version { get; set; }
 
-    /// <summary>
-    /// Whether the table numbers versions one by one, so that the version after this change may be that of another's change, too.
-    /// </summary>
-    internal bool IsCounted { get; set; }
-
     /// <summary>A lane has it. Guarded by the lock of the queue, as <see cref="IsGivenUp"/> is until then.</summary>
     internal bool IsTaken { get; set; }
 
@@ -98,7 +93,10 @@ internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersion
     internal bool IsDelete => Work == StateWork.Delete && expected.Versions.Length > 0;
 
     /// <summary>What the record may be if the outcome of this change is unknown.</summary>
-    internal RecordVersions InDoubt => IsCounted ? expected with { Lost = Lost }
+    /// <param name="isCounted">
+    /// Whether the table numbers versions one by one, so that the version after this change may be that of another's change, too.
+    /// </param>
+    internal RecordVersions InDoubt(bool isCounted) => isCounted ? expected with { Lost = Lost }
         : Work == StateWork.Delete ? expected.OrNone()
         : expected.Or(Version, Lost);
 

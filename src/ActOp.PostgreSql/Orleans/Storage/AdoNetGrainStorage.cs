@@ -150,7 +150,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         {
             return serializer.Deserialize<T>(new BinaryData(data));
         }
-        catch (Exception exception) when (_database.Tables?.Queries is not null)
+        catch (Exception exception) when (_database.OrleansQueries is not null)
         {
             throw new OrleansException("The state " + stateName + " of " + grainId + " in OrleansStorage cannot be read by "
                 + serializer.GetType() + ". Was it written with another serializer? " + exception.Message, exception);
@@ -168,7 +168,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         {
             var isInDoubt = exception is OperationCanceledException ? !_store.TryGiveUp(operation) : operation.MayBeDone;
             if (isInDoubt && operation.Work != StateWork.Read)
-                grainState.ETag = operation.InDoubt.Text();
+                grainState.ETag = operation.InDoubt(isCounted: _database.OrleansQueries is not null).Text();
             throw;
         }
     }
@@ -220,7 +220,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
             using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
             await using var connection = await storage._database.OpenAsync(both.Token).ConfigureAwait(false);
             storage._database.NoteReached();
-            if (storage._database.Tables?.Queries is not null)
+            if (storage._database.OrleansQueries is not null)
                 storage.CheckSerializer();
             else if (storage._options.HashPicker is { } picker && picker.GetType() != typeof(StorageHasherPicker))
                 storage._database.Log.HasherWithoutEffect(storage._name);
