@@ -152,8 +152,11 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
                 Feed.Write(new Registered(entry.GrainId, entry.ReminderName, _local.Address));
             // A read of the table may have found it before this answer has come: then its first tick may have been sent.
             var isKnown = _schedule.Find(entry.GrainId, entry.ReminderName)?.Entry.ETag == entry.ETag;
-            if (_runs && Owns(entry.GrainId) && !isKnown)
-                _schedule.Put(entry, ReminderSchedule.StartOf(entry) - 1, Now, _reads);
+            var start = ReminderSchedule.StartOf(entry);
+            if (Owns(entry.GrainId) && !isKnown)
+                _schedule.Put(entry, start - 1, Now, _reads);
+            else if (_runs && !Owns(entry.GrainId) && start <= _slots.SinceOf(SlotMap.SlotOf(entry.GrainId)))
+                Send(entry, Now);
             Arm();
         });
         return ReminderHandle.Of(entry);
@@ -249,14 +252,17 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         Arm();
     }
 
-    /// <summary>Slots were read: what was due there meanwhile is sent once, unless it was ended or replaced since.</summary>
+    /// <summary>
+    /// Slots were read: what was due there meanwhile is sent once, unless it was ended or replaced since, or its next tick is due, too.
+    /// </summary>
     private void SendHeld()
     {
+        var now = Now;
         foreach (var (record, tag) in _held)
         {
             var isSame = record.Entry.ETag == tag && _schedule.Find(record.Entry.GrainId, record.Entry.ReminderName) == record;
-            if (isSame && _slots.IsReady(record.Slot))
-                Send(record.Entry, Now);
+            if (isSame && _slots.IsReady(record.Slot) && record.Due > now)
+                Send(record.Entry, now);
             if (!isSame || _slots.IsReady(record.Slot))
                 _held.Remove(record);
         }
@@ -463,7 +469,10 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         return isKnown || _lastRead == 0 ? now : Math.Min(now, _lastRead + _options.ReminderLoadingWindow.Ticks);
     }
 
-    /// <summary>Another silo has written or removed a reminder. If it cannot be read, all are, as soon as that can be done.</summary>
+    /// <summary>
+    /// Another silo has written or removed a reminder. If it cannot be read, all are, as soon as that can be done. One that is not known
+    /// here is left to the read of its slot while the owner before has not said how far its ticks were sent.
+    /// </summary>
     private async Task HearAsync(GrainId grain, string name)
     {
         try
@@ -493,15 +502,16 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         await InOrder(grain, async () =>
         {
             var entry = await AnswerAsync(_table.ReadRow(grain, name));
+            var slot = SlotMap.SlotOf(grain);
             if (!Owns(grain))
                 return;
             Touch(grain, name);
             var known = _schedule.Find(grain, name);
             if (entry is null)
                 _schedule.Remove(grain, name, LocalReminderStopReason.RemovedFromTable);
-            else if (known is null)
-                _schedule.Put(entry, Math.Max(_slots.SinceOf(SlotMap.SlotOf(grain)), Now - RecentTime.Ticks), Now, _reads);
-            else if (known.Entry.ETag != entry.ETag)
+            else if (known is null && !_slots.IsAwaited(slot))
+                _schedule.Put(entry, Math.Max(_slots.SinceOf(slot), Now - RecentTime.Ticks), Now, _reads);
+            else if (known is not null && known.Entry.ETag != entry.ETag)
                 _schedule.Put(entry, Now, Now, _reads);
             Arm();
         });

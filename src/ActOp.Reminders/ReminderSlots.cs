@@ -51,7 +51,13 @@ internal sealed class ReminderSlots(SiloAddress self)
     /// <summary>Whether the reminders of a slot are all known.</summary>
     internal bool IsReady(int slot) => _states[slot] == State.Ready;
 
-    /// <summary>For a slot that is being read: what was due until then is not to be sent.</summary>
+    /// <summary>Whether the owner before has not said yet when it has stopped the ticks of a slot; its reminders are read after that.</summary>
+    internal bool IsAwaited(int slot) => _states[slot] == State.Awaiting;
+
+    /// <summary>
+    /// For a slot of this silo: what was due until then is not to be sent. For one that it has lost: until when it has sent the ticks; the
+    /// next owner sends those after that.
+    /// </summary>
     internal long SinceOf(int slot) => _since[slot];
 
     /// <summary>Takes a new view. Returns what the owners of the lost slots must be told.</summary>
@@ -155,6 +161,7 @@ internal sealed class ReminderSlots(SiloAddress self)
         // The silo from which it was awaited may still run its ticks: only its own release says when it has stopped.
         var isKnown = _states[slot] != State.Awaiting || _from[slot] is not { } from || !view.MayHost(from);
         _states[slot] = State.None;
+        _since[slot] = stopped;
         _from[slot] = null;
         if (isKnown)
             told.Add(owner, stopped, slot);

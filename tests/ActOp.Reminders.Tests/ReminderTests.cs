@@ -1,6 +1,8 @@
 using System.Collections.Concurrent;
 using ActOp.Reminders;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Directory;
 using ActOp.TestClusters;
 using Microsoft.Extensions.Logging;
 
@@ -242,6 +244,50 @@ public class ReminderTests
         Assert.Equal(grain.Ticks().Select(IndexOf).Distinct(), grain.Ticks().Select(IndexOf));
     }
 
+    /// <summary>The message about the change comes before the one that says how far the ticks were sent.</summary>
+    [Fact]
+    public async Task A_tick_that_the_owner_before_has_sent_is_not_sent_again()
+    {
+        var table = new SickTable();
+        await using var silos = await Silos.DeployAsync(silo => silo.Services.AddSingleton<IReminderTable>(table), silos: 1);
+        var move = new Move(silos);
+        var grain = silos.NewGrain(move.Moves);
+        await silos.OnTurnAsync(_ => move.LoseAsync());
+        await silos.OnTurnAsync(_ => move.GainAsync());
+        await silos.PassAsync(TimeSpan.FromSeconds(1));
+        await table.UpsertRow(new ReminderEntry
+        {
+            GrainId = grain.GetGrainId(),
+            ReminderName = "r",
+            StartAt = silos.Clock.GetUtcNow().UtcDateTime,
+            Period = Minute,
+        });
+        await silos.OnTurnAsync(service => service.Changed(grain.GetGrainId(), "r").AsTask());
+        await silos.PassAsync(TimeSpan.FromSeconds(1));
+        await silos.OnTurnAsync(service => service.Release(move.Release(silos.Clock.GetUtcNow().Ticks)).AsTask());
+        await silos.PassAsync(2 * Minute);
+        Assert.Equal([1, 2], grain.Ticks().Select(IndexOf));
+    }
+
+    [Fact]
+    public async Task The_first_tick_of_a_reminder_is_sent_when_its_slot_is_lost_while_it_is_registered()
+    {
+        var table = new SickTable();
+        await using var silos = await Silos.DeployAsync(silo => silo.Services.AddSingleton<IReminderTable>(table), silos: 1);
+        var move = new Move(silos);
+        var grain = silos.NewGrain(move.Moves);
+        table.Answers = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var registered = silos.OnTurnAsync(async service => await service.Register(
+            new ReminderRequest(grain.GetGrainId(), "r", TimeSpan.Zero, Minute)));
+        await table.Written.Task;
+        await silos.PassAsync(TimeSpan.FromSeconds(1));
+        await silos.OnTurnAsync(_ => move.LoseAsync());
+        table.Answers.SetResult();
+        await registered;
+        await silos.PassAsync(2 * Minute);
+        Assert.Equal([0], grain.Ticks().Select(IndexOf));
+    }
+
     [Fact]
     public async Task A_change_by_another_silo_that_cannot_be_read_makes_the_silo_read_all_soon()
     {
@@ -370,6 +416,11 @@ public class ReminderTests
 
         internal IReminded NewGrain() => NewGrain(_silos);
 
+        internal IReminded NewGrain(Func<GrainId, bool> so) => Enumerable.Range(0, int.MaxValue).Select(_ => NewGrain(_silos))
+            .First(grain => so(grain.GetGrainId()));
+
+        internal View View => _silos.NodeOf(0).ClusterView.View;
+
         /// <summary>Time passes; ticks may still run.</summary>
         internal async Task StepAsync(TimeSpan time)
         {
@@ -423,6 +474,51 @@ public class ReminderTests
 
         private Task UntilAsync(Func<bool> so) =>
             TestingUtils.WaitUntilAsync(_ => Task.FromResult(so()), Gate.Patience, TimeSpan.FromMilliseconds(1));
+    }
+
+    /// <summary>Another silo, which takes slots of the only one and gives them back without saying when its ticks have stopped.</summary>
+    private sealed class Move
+    {
+        private readonly SiloAddress _other = SiloAddress.New(System.Net.IPAddress.Loopback, 9, 9);
+        private readonly ReminderService _service;
+        private readonly SiloAddress _self;
+        private readonly SlotMap _taken;
+        private readonly View _active;
+        private readonly View _leaving;
+
+        internal Move(Silos silos)
+        {
+            _service = silos.Services[0];
+            var view = silos.View;
+            _self = view.Members[0].Silo;
+            _active = new View(view.Number + 1, [.. view.Members, new Member(_other, "other", SiloStatus.Active, null, default)]);
+            _leaving = new View(view.Number + 2, [.. view.Members, new Member(_other, "other", SiloStatus.ShuttingDown, null, default)]);
+            _taken = new SlotMap(view).For(_active);
+        }
+
+        internal bool Moves(GrainId grain) => _other.Equals(_taken.OwnerOf(grain));
+
+        internal Task LoseAsync() => On(_active);
+
+        internal Task GainAsync() => On(_leaving);
+
+        internal ReminderRelease Release(long at)
+        {
+            var slots = new SlotSet();
+            for (var slot = 0; slot < SlotMap.SlotCount; slot++)
+            {
+                if (_other.Equals(_taken.OwnerOf(slot)))
+                    slots.Add(slot);
+            }
+
+            return new ReminderRelease(slots, at, _leaving.Number);
+        }
+
+        private Task On(View view)
+        {
+            _service.OnView(view);
+            return Task.CompletedTask;
+        }
     }
 
     /// <summary>A table that fails on demand.</summary>
