@@ -62,6 +62,12 @@ internal sealed class LinkReceiver
             }
 
             var need = FrameUnderWay();
+            // Behind a large frame there is often another one: while more arrives, the link stays where it is until the next is known.
+            if (need > 0 && _node.Reassign(_link, need))
+            {
+                return false;
+            }
+
             var result = need > poller.Buffer.Length
                 ? ReceiveLarge(need, out var asked)
                 : ReceiveShared(poller.Buffer, need, out asked);
@@ -69,6 +75,7 @@ internal sealed class LinkReceiver
             {
                 _link.ReadsToTheEnd = false;
                 EndReading(poller, result);
+                ReassignEmpty(poller);
                 return false;
             }
 
@@ -76,6 +83,7 @@ internal sealed class LinkReceiver
             // A short read has emptied the stream: the next byte causes a new report.
             if (result < asked && !_link.ReadsToTheEnd)
             {
+                ReassignEmpty(poller);
                 return false;
             }
         }
@@ -96,6 +104,15 @@ internal sealed class LinkReceiver
 
         _tail.AsSpan(0, _tailCount).CopyTo(poller.Buffer);
         Slice(poller.Buffer.AsSpan(0, _tailCount));
+    }
+
+    /// <summary>The stream is empty: if the rest of a large frame is to come, the poller for them reads it, else a data poller.</summary>
+    private void ReassignEmpty(Poller poller)
+    {
+        if (MayRead(poller))
+        {
+            _node.Reassign(_link, FrameUnderWay());
+        }
     }
 
     private bool MayRead(Poller poller)

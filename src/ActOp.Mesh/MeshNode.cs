@@ -7,9 +7,9 @@ namespace ActOp.Mesh;
 
 /// <summary>
 /// The endpoint of one process in the mesh: accepts and dials peers, and holds the pollers that read their links. Has no threads: the
-/// runtime calls <see cref="ControlPoller"/> and each of the <see cref="PollerCount"/> data pollers from threads of its own, and flushes
-/// links when told by <see cref="MeshEvents.SendPending"/>. Composes its parts, which own the state: <see cref="MeshTables"/>, <see
-/// cref="MeshPollers"/>, <see cref="Acceptances"/>, <see cref="Handshakes"/>, <see cref="Sessions"/> and <see cref="Dials"/>.
+/// runtime calls <see cref="ControlPoller"/>, each of the <see cref="PollerCount"/> data pollers and <see cref="LargeFramePoller"/>, if it
+/// has one, from threads of its own, and flushes links when told by <see cref="MeshEvents.SendPending"/>. Composes its parts, which own the
+/// state: <see cref="MeshTables"/>, <see cref="MeshPollers"/>, <see cref="Acceptances"/>, <see cref="Handshakes"/>, <see cref="Sessions"/> and <see cref="Dials"/>.
 /// <para>Threads: public members may be called from any thread, but <see cref="SetPollers"/> and <see cref="Dispose"/> not from a callback
 /// of <see cref="MeshEvents"/>. Handshakes, sessions and dials belong to the control thread; other threads post to it.</para>
 /// </summary>
@@ -55,7 +55,7 @@ public sealed class MeshNode : IDisposable
         _tables = new MeshTables(this);
         _counts = new ConnectionCounts(options);
         _owners = new NameOwners(options, time);
-        _pollers = new MeshPollers(index => new Poller(this, transport.CreateReadiness(), index), _tables);
+        _pollers = new MeshPollers(index => new Poller(this, transport.CreateReadiness(), index), _tables, options.LargeFrameBytes);
         _metrics = new MeshMetrics(this);
         var reports = new MeshReports(events, _metrics, Log, time);
         _sessions = new Sessions(_tables, _pollers, options, time, reports, transport, _owners);
@@ -70,6 +70,12 @@ public sealed class MeshNode : IDisposable
 
     /// <summary>Drives handshakes, dials, all control links and the peer events: must be polled all the time.</summary>
     public Poller ControlPoller => _pollers.Control;
+
+    /// <summary>
+    /// Reads links while frames of more than <see cref="MeshOptions.LargeFrameBytes"/> arrive. If there is one, it must be polled all the
+    /// time.
+    /// </summary>
+    public Poller? LargeFramePoller => _pollers.Large;
 
     /// <summary>Data pollers in use.</summary>
     public int PollerCount => _pollers.Count;
@@ -95,6 +101,9 @@ public sealed class MeshNode : IDisposable
     internal PendingHandshakes PendingHandshakes { get; }
 
     internal IReadOnlyList<Poller> Pollers => _pollers.Data;
+
+    /// <inheritdoc cref="MeshPollers.Reassign"/>
+    internal bool Reassign(Link link, int frame) => _pollers.Reassign(link, frame);
 
     internal int NamesKnown => _owners.Count;
 

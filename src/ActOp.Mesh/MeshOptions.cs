@@ -53,6 +53,12 @@ public sealed class MeshOptions
     public int ReceiveBufferBytes { get; set; } = 256 << 10;
 
     /// <summary>
+    /// While a frame of more than so many bytes arrives, its link is read by <see cref="MeshNode.LargeFramePoller"/>, so that the other
+    /// links do not wait for it. More than <see cref="ReadBytes"/>. Default null: the node has no such poller.
+    /// </summary>
+    public int? LargeFrameBytes { get; set; }
+
+    /// <summary>
     /// The approximate number of bytes that <see cref="Poller.Poll"/> reads and delivers before it returns. The work that they cause then
     /// runs while they are in the processor's caches, and responses are sent before more is read. A longer frame is read completely.
     /// Default 8 KiB: about a hundred small frames.
@@ -166,6 +172,7 @@ public sealed class MeshOptions
         Check(isBuffer, nameof(ReceiveBufferBytes), "must be 8 KiB to 64 MiB");
         Check(Spin >= TimeSpan.Zero && Spin <= TimeSpan.FromMilliseconds(10), nameof(Spin), "must be zero (never) or up to 10 ms");
         Check(ReadBytes >= 1024 && ReadBytes <= ReceiveBufferBytes, nameof(ReadBytes), "must be 1 KiB to ReceiveBufferBytes");
+        Check(LargeFrameBytes is null || LargeFrameBytes > ReadBytes, nameof(LargeFrameBytes), "must be null or more than ReadBytes");
         Check(RetainedBufferBytes >= 4096, nameof(RetainedBufferBytes), "must be at least 4 KiB");
         Check(DeferredBytes >= 0, nameof(DeferredBytes), "must not be negative");
         Check(HandshakeTimeout > TimeSpan.Zero, nameof(HandshakeTimeout), "must be positive");

@@ -1,28 +1,35 @@
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The pollers of one <see cref="MeshNode"/>: the control poller and the data pollers. Owns the pollers and which of them reads each open
-/// data link.
-/// <para>Threads: any, but <see cref="Set"/> not from a callback of the mesh. One gate, taken before the gate of a poller.</para>
+/// The pollers of one <see cref="MeshNode"/>: the control poller, the data pollers, and the one for large frames, if there is one. Owns the
+/// pollers and which of them reads each open data link.
+/// <para>Threads: any, but <see cref="Set"/> not from a callback of the mesh. One gate, taken before the gate of a data poller, and after
+/// that of the others.</para>
 /// </summary>
 internal sealed class MeshPollers : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly Func<int, Poller> _create;
     private readonly MeshTables _tables;
+    private readonly int _largeBytes;
     private volatile Poller[] _data = [];
     private volatile int _count;
     private bool _disposed;
 
-    public MeshPollers(Func<int, Poller> create, MeshTables tables)
+    public MeshPollers(Func<int, Poller> create, MeshTables tables, int? largeFrameBytes)
     {
         _create = create;
         _tables = tables;
+        _largeBytes = largeFrameBytes ?? int.MaxValue;
         Control = create(-1);
+        Large = largeFrameBytes is null ? null : create(-2);
         Set(1);
     }
 
     public Poller Control { get; }
+
+    /// <summary>Reads the links on which large frames arrive; null if the data pollers do.</summary>
+    public Poller? Large { get; }
 
     /// <summary>Data pollers in use.</summary>
     public int Count => _count;
@@ -57,7 +64,7 @@ internal sealed class MeshPollers : IDisposable
             foreach (var link in _tables.Links())
             {
                 var poller = link.Poller;
-                while (poller != Control && poller != PollerOf(link) && !poller.TryMove(link, PollerOf(link)))
+                while (poller != Control && poller != Large && poller != PollerOf(link) && !poller.TryMove(link, PollerOf(link)))
                 {
                     poller = link.Poller;
                 }
@@ -86,6 +93,29 @@ internal sealed class MeshPollers : IDisposable
         },
         link);
 
+    /// <summary>
+    /// Hands a link to the poller that should read the frame under way, by its length with prefix, 0 if none is known. True if it was
+    /// handed over. Called by its poller between two reads.
+    /// </summary>
+    public bool Reassign(Link link, int frame)
+    {
+        if (Large is null || link.Poller == Control || frame > _largeBytes == (link.Poller == Large))
+        {
+            return false;
+        }
+
+        if (link.Poller != Large)
+        {
+            return link.Poller.TryMove(link, Large);
+        }
+
+        // At the end the link stays where it is: data pollers are disposed first.
+        lock (_gate)
+        {
+            return !_disposed && Large.TryMove(link, PollerOf(link));
+        }
+    }
+
     public void Dispose()
     {
         lock (_gate)
@@ -98,6 +128,7 @@ internal sealed class MeshPollers : IDisposable
             poller.Dispose();
         }
 
+        Large?.Dispose();
         Control.Dispose();
     }
 

@@ -35,13 +35,13 @@ public sealed class Poller
     {
         _node = node;
         _readiness = readiness;
-        // The control poller does not spin.
+        // Only data pollers spin.
         _spin = new Spin(readiness, node.Time, index < 0 ? TimeSpan.Zero : node.Options.Spin);
         Index = index;
         Buffer = GC.AllocateUninitializedArray<byte>(node.Options.ReceiveBufferBytes, pinned: true);
     }
 
-    /// <summary>Its number among the data pollers; -1 for the control poller.</summary>
+    /// <summary>Its number among the data pollers; -1 for the control poller, -2 for that of large frames.</summary>
     public int Index { get; }
 
     /// <summary>Whether links are assigned to it; a data poller beyond the count of <see cref="MeshNode.SetPollers"/> is not.</summary>

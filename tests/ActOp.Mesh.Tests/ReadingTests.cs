@@ -77,6 +77,96 @@ public class ReadingTests
         Assert.Equal([0, 1, 2], b.AllFrames.Select(frame => Number(frame)));
     }
 
+    /// <summary>What a frame holds may take long to read: here its receiver does not return before other links were read.</summary>
+    [Fact]
+    public async Task While_a_large_frame_is_handled_the_other_links_are_read()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var b = mesh.Add("b", static options => options.LargeFrameBytes = 64 << 10);
+        var (large, small) = (mesh.Add("large"), mesh.Add("small"));
+        var (slow, quick) = (large.Mesh.Connect(b.EndPoint), small.Mesh.Connect(b.EndPoint));
+        mesh.Until(() => b.Connected.Count == 2 && large.Connected.Count == 1 && small.Connected.Count == 1, "connected");
+        mesh.Rounds(3);
+        using var arrived = new ManualResetEventSlim();
+        using var goesOn = new ManualResetEventSlim();
+        List<(string, int)> order = [];
+        b.Receiver = (link, frames) =>
+        {
+            foreach (var frame in frames)
+            {
+                if (frame.Length > 64 << 10)
+                {
+                    arrived.Set();
+                    Assert.True(goesOn.Wait(TimeSpan.FromMinutes(1)));
+                }
+
+                lock (order)
+                    order.Add((link.Peer.Name, Number(frame)));
+            }
+        };
+        slow.GetLink(0)!.TryAppend(Number(1, 400_000));
+        slow.GetLink(0)!.TryAppend(Number(2));
+        var ended = false;
+        var reading = Task.Run(() =>
+        {
+            while (!Volatile.Read(ref ended))
+                b.Mesh.LargeFramePoller!.Poll(1);
+        });
+        void Pump() => Array.ForEach([large, small], static node => node.Pump(0));
+        for (var tries = 0; !arrived.IsSet; tries++)
+        {
+            Assert.True(tries < 100_000);
+            Pump();
+            b.Mesh.GetPoller(0).Poll(0);
+        }
+
+        quick.GetLink(0)!.TryAppend(Number(3));
+        Pump();
+        b.Mesh.GetPoller(0).Poll(0);
+        Assert.Equal([("small", 3)], order);
+        goesOn.Set();
+        for (var tries = 0; tries < 100_000 && order.Count < 3; tries++)
+        {
+            b.Mesh.GetPoller(0).Poll(1);
+        }
+
+        Volatile.Write(ref ended, true);
+        await reading;
+        Assert.Equal([("small", 3), ("large", 1), ("large", 2)], order);
+    }
+
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
+    public void Large_and_small_frames_of_a_link_come_in_order_while_the_number_of_pollers_changes(Wire wire)
+    {
+        using var mesh = new TestMesh(wire, pipeBytes: 1 << 20);
+        var (a, b, peer, _) = mesh.Pair(static options => (options.ReadBytes, options.LargeFrameBytes) = (Limit, 64 << 10));
+        int[] lengths = [4, 70_000, 100_000, 4, 300_000, 300_001, 50_000, 4, 65_536, 65_537, 4, 4, 270_000];
+        for (var i = 0; i < lengths.Length; i++)
+        {
+            Assert.Equal(SendResult.Accepted, peer.GetLink(0)!.TryAppend(Number(i, lengths[i])));
+            b.Mesh.SetPollers(1 + (i % 3));
+            mesh.Round();
+        }
+
+        mesh.Until(() => b.AllFrames.Count() == lengths.Length);
+        Assert.Equal(lengths, b.AllFrames.Select(static frame => frame.Length));
+        Assert.Equal(Enumerable.Range(0, lengths.Length), b.AllFrames.Select(static frame => Number(frame)));
+    }
+
+    [Fact]
+    public void A_link_that_ends_within_a_large_frame_is_closed()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (a, b, peer, _) = mesh.Pair(static options => options.LargeFrameBytes = 64 << 10);
+        peer.GetLink(0)!.TryAppend(Number(0, 400_000));
+        a.Pump(0);
+        b.Pump(0);
+        b.Pump(0);
+        a.Mesh.Dispose();
+        mesh.Until(() => b.Events.Count == 2 && b.Mesh.LinkCount == 0, "closed");
+        Assert.Empty(b.AllFrames);
+    }
+
     /// <summary>The end of the stream makes no report of its own when data came with it.</summary>
     [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void The_end_behind_what_one_poll_does_not_read_is_found(Wire wire)

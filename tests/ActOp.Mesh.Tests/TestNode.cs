@@ -104,6 +104,7 @@ internal sealed class TestNode : MeshEvents, ILogger<MeshNode>
             Mesh.GetPoller(i).Poll(0);
         }
 
+        Mesh.LargeFramePoller?.Poll(0);
         FlushPending();
     }
 

@@ -5,14 +5,17 @@ namespace ActOp.Mesh.Tests;
 
 public class ThreadedTests
 {
-    [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp), InlineData(Wire.TlsMemory), InlineData(Wire.TlsTcp),
-        InlineData(Wire.PipedMemory), InlineData(Wire.PipedTcp)]
-    public void Many_threads_send_while_pollers_change_and_each_keeps_its_order(Wire wire)
+    /// <summary>With large ones, one frame in fifty is read by the poller for them.</summary>
+    [Theory, InlineData(Wire.Memory, false), InlineData(Wire.Tcp, false), InlineData(Wire.TlsMemory, false),
+        InlineData(Wire.TlsTcp, false), InlineData(Wire.PipedMemory, false), InlineData(Wire.PipedTcp, false),
+        InlineData(Wire.Memory, true), InlineData(Wire.Tcp, true), InlineData(Wire.TlsTcp, true), InlineData(Wire.PipedTcp, true)]
+    public void Many_threads_send_while_pollers_change_and_each_keeps_its_order(Wire wire, bool withLarge)
     {
         const int Senders = 3;
         const int Each = 4000;
         using var mesh = new TestMesh(wire);
-        var (a, b, peer, _) = mesh.Pair(options => (options.LinksPerPeer, options.SendQueueBytes) = (Senders, 20_000));
+        var (a, b, peer, _) = mesh.Pair(options => 
+            (options.LinksPerPeer, options.SendQueueBytes, options.LargeFrameBytes) = (Senders, 20_000, withLarge ? 10_000 : null));
         b.Mesh.SetPollers(4);
         var next = new int[Senders];
         var wrong = 0;
@@ -31,18 +34,26 @@ public class ThreadedTests
                 b.Mesh.GetPoller(i).Poll(5);
             }
         })).ToArray();
+        var large = Start(() =>
+        {
+            while (!Volatile.Read(ref stop))
+            {
+                b.Mesh.LargeFramePoller?.Poll(5);
+            }
+        });
         var senders = Enumerable.Range(0, Senders).Select(i => Start(() =>
         {
             for (var number = 0; number < Each;)
             {
-                number += peer.GetLink((uint)i)!.TryAppend(Number(number, 100)) == SendResult.Accepted ? 1 : 0;
+                var length = withLarge && number % 50 == 0 ? 15_000 : 100;
+                number += peer.GetLink((uint)i)!.TryAppend(Number(number, length)) == SendResult.Accepted ? 1 : 0;
                 a.FlushPending();
             }
         })).ToArray();
         var random = new Random(9);
         mesh.UntilOf(a, () => next.Sum() == Senders * Each, () => b.Mesh.SetPollers(random.Next(1, 5)));
         Volatile.Write(ref stop, true);
-        Array.ForEach([.. senders, .. pollers], thread => thread.Join());
+        Array.ForEach([.. senders, .. pollers, large], thread => thread.Join());
         Assert.Equal(0, wrong);
     }
 

@@ -66,6 +66,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     private readonly ConcurrentDictionary<EndPoint, EndPointSearch> _searches = new();
     private readonly ConcurrentDictionary<IPAddress, TypeShare> _shares = new();
     private readonly PollStage _receive;
+
+    /// <summary>One thread, which reads large frames: what they hold may take long to read, and other links do not wait for it.</summary>
+    private readonly PollStage _receiveLarge;
     private readonly PollStage _control;
     private readonly Sender _self;
     private readonly Lock _sizing = new();
@@ -99,6 +102,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             IsMeasured = stages.AreMeasured,
             Driver = setup.Driver,
         };
+        _receiveLarge = new PollStage("large", _ => Receive(Mesh.LargeFramePoller!, null), _ => Mesh.LargeFramePoller!.Wake(),
+            exception => local.Log.StageFailed("large", exception))
+        { IsMeasured = false, Driver = setup.Driver };
         _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception =>
             local.Log.StageFailed("mesh", exception))
         { Driver = setup.Driver };
@@ -116,7 +122,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     internal StageUsage ReceiveUsage => _receive.Usage;
 
     /// <inheritdoc cref="PollStage.Probe"/>
-    internal int ProbeReceiving() => Math.Max(_receive.Probe(), _control.Probe());
+    internal int ProbeReceiving() => Math.Max(Math.Max(_receive.Probe(), _receiveLarge.Probe()), _control.Probe());
 
     /// <summary>
     /// Raised when the link to a silo is lost (false), or when its process is proven to be gone (true): its host refused a dial, or another
@@ -130,6 +136,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     internal void Start(int receiveThreads)
     {
         SetReceiveThreads(receiveThreads);
+        _receiveLarge.SetThreads(1);
         _control.SetThreads(1);
     }
 
@@ -428,6 +435,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             _isDisposed = true;
         Mesh.Dispose();
         _receive.Dispose();
+        _receiveLarge.Dispose();
         _control.Dispose();
     }
 
@@ -476,7 +484,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     internal static NodeId IdOf(SiloAddress address) => new(address.ToParsableString(), address.IsClient ? NodeKind.Client : NodeKind.Silo);
 
-    private bool Receive(Poller poller, Action woken)
+    private bool Receive(Poller poller, Action? woken)
     {
         var goesOn = poller.Poll(_calls.Batches.Patience, woken) >= 0;
         _calls.Batches.CheckOpen();
