@@ -9,7 +9,8 @@ namespace ActOp.Mesh;
 /// The endpoint of one process in the mesh: accepts and dials peers, and holds the pollers that read their links. Has no threads: the
 /// runtime calls <see cref="ControlPoller"/>, each of the <see cref="PollerCount"/> data pollers and <see cref="LargeFramePoller"/>, if it
 /// has one, from threads of its own, and flushes links when told by <see cref="MeshEvents.SendPending"/>. Composes its parts, which own the
-/// state: <see cref="MeshTables"/>, <see cref="MeshPollers"/>, <see cref="Acceptances"/>, <see cref="Handshakes"/>, <see cref="Sessions"/> and <see cref="Dials"/>.
+/// state: <see cref="MeshTables"/>, <see cref="MeshPollers"/>,
+/// <see cref="Acceptances"/>, <see cref="Handshakes"/>, <see cref="Sessions"/> and <see cref="Dials"/>.
 /// <para>Threads: public members may be called from any thread, but <see cref="SetPollers"/> and <see cref="Dispose"/> not from a callback
 /// of <see cref="MeshEvents"/>. Handshakes, sessions and dials belong to the control thread; other threads post to it.</para>
 /// </summary>

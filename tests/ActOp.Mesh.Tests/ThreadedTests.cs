@@ -14,7 +14,7 @@ public class ThreadedTests
         const int Senders = 3;
         const int Each = 4000;
         using var mesh = new TestMesh(wire);
-        var (a, b, peer, _) = mesh.Pair(options => 
+        var (a, b, peer, _) = mesh.Pair(options =>
             (options.LinksPerPeer, options.SendQueueBytes, options.LargeFrameBytes) = (Senders, 20_000, withLarge ? 10_000 : null));
         b.Mesh.SetPollers(4);
         var next = new int[Senders];
