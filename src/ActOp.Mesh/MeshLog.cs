@@ -6,10 +6,11 @@ namespace ActOp.Mesh;
 /// <summary>Every log line of the mesh. Ids 1000 to 1099.</summary>
 internal static partial class MeshLog
 {
-    [LoggerMessage(1001, LogLevel.Information, "Connected to {Kind} {Peer} by session {Session} with {Links} data links, {Direction}")]
+    // The runtime logs for which node a session began and ended.
+    [LoggerMessage(1001, LogLevel.Debug, "Connected to {Kind} {Peer} by session {Session} with {Links} data links, {Direction}")]
     public static partial void PeerConnected(this ILogger logger, NodeKind kind, string peer, ulong session, int links, string direction);
 
-    [LoggerMessage(1002, LogLevel.Information, "Disconnected from {Peer}, session {Session}: {Reason}")]
+    [LoggerMessage(1002, LogLevel.Debug, "Disconnected from {Peer}, session {Session}: {Reason}")]
     public static partial void PeerDisconnected(this ILogger logger, string peer, ulong session, DisconnectReason reason);
 
     [LoggerMessage(1003, LogLevel.Warning, "Handshake with {RemoteEndPoint} refused: {Reason}")]
@@ -152,7 +153,9 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
     public void LinkBroke(Link link)
     {
         Count(metrics.LinksBroken, new KeyValuePair<string, object?>("reason", link.AbortReason.ToString()));
-        log.LinkBroke(link.Peer.Name, link.Channel, link.Index, link.AbortReason);
+        // The other process, or the network, has ended: the runtime logs that with the session.
+        if (link.AbortReason != DisconnectReason.Reset)
+            log.LinkBroke(link.Peer.Name, link.Channel, link.Index, link.AbortReason);
     }
 
     /// <summary>A dial threw.</summary>

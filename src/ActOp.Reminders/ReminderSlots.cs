@@ -51,7 +51,9 @@ internal sealed class ReminderSlots(SiloAddress self)
     /// <summary>Whether the reminders of a slot are all known.</summary>
     internal bool IsReady(int slot) => _states[slot] == State.Ready;
 
-    /// <summary>Whether the owner before has not said yet when it has stopped the ticks of a slot; its reminders are read after that.</summary>
+    /// <summary>
+    /// Whether the owner before has not said yet when it has stopped the ticks of a slot; its reminders are read after that.
+    /// </summary>
     internal bool IsAwaited(int slot) => _states[slot] == State.Awaiting;
 
     /// <summary>

@@ -26,6 +26,22 @@ public class LogLimitTests
     }
 
     [Fact]
+    public async Task A_client_that_comes_and_is_killed_writes_two_lines()
+    {
+        var log = new LogCapture();
+        await using var cluster = await TestSilos.StartAsync(1, silo => silo.Services.AddSingleton<ILoggerProvider>(log));
+        await cluster.StopClusterClientAsync();
+        await TestingUtils.WaitUntilAsync(_ => Task.FromResult(Count("Disconnected from C") == 1), Gate.Patience);
+        var before = log.Lines(LogLevel.Information).Length;
+        await cluster.InitializeClientAsync();
+        await cluster.KillClientAsync();
+        await TestingUtils.WaitUntilAsync(_ => Task.FromResult(Count("Disconnected from C") == 2), Gate.Patience);
+        Assert.Equal(["Connected to", "Disconnected from"], log.Lines(LogLevel.Information)[before..].Select(
+            static line => line[..line.IndexOf(" C", StringComparison.Ordinal)]));
+        int Count(string text) => log.Lines(LogLevel.Information).Count(line => line.StartsWith(text, StringComparison.Ordinal));
+    }
+
+    [Fact]
     public void Lines_that_somebody_has_switched_on_to_see_all_are_not_limited()
     {
         var logger = Guarded();
