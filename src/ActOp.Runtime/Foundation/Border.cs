@@ -193,8 +193,8 @@ internal sealed class GuardedLoggers(ILoggerFactory loggers, TimeProvider time) 
 /// </summary>
 internal sealed class LineLimit(TimeProvider time)
 {
-    /// <summary>Enough for the start of a large cluster.</summary>
-    internal const int Burst = 100;
+    /// <summary>Enough for the start of a cluster; four events of one attack stay at 200 lines.</summary>
+    internal const int Burst = 50;
 
     internal static readonly TimeSpan Pause = TimeSpan.FromSeconds(0.5);
 
