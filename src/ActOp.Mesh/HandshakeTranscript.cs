@@ -109,7 +109,7 @@ internal sealed class HandshakeKeys
     public ulong Mark { get; }
 
     /// <summary>The accepted keys of a role, that of this node's own dials first.</summary>
-    public byte[][] Of(NodeKind role) => role == NodeKind.Silo ? _silo : _client;
+    public byte[][] KeysOf(NodeKind role) => role == NodeKind.Silo ? _silo : _client;
 
     public byte[] NewNonce()
     {

@@ -34,12 +34,12 @@ internal sealed class Handshakes(
         }
         else
         {
-            Take(link, frame, body);
+            OnFrame(link, frame, body);
         }
     }
 
     /// <summary>Each phase has one frame that it waits for; every other one is garbage.</summary>
-    private void Take(Link link, HandshakeFrame frame, ReadOnlySpan<byte> body)
+    private void OnFrame(Link link, HandshakeFrame frame, ReadOnlySpan<byte> body)
     {
         var reason = DisconnectReason.Garbage;
         switch (link.Phase, frame.Kind)
@@ -177,7 +177,7 @@ internal sealed class Handshakes(
             return;
         }
 
-        owners.Take(node, claim.Token);
+        owners.BeginSession(node, claim.Token);
         pending.Leave(link);
         transcript.Add(body);
         // Made before the transcript goes; held before it leaves: after it frames may arrive, which wait until the session is complete.
@@ -242,7 +242,7 @@ internal sealed class Handshakes(
             return;
         }
 
-        owners.Take(node, welcome.Token);
+        owners.BeginSession(node, welcome.Token);
         link.Enter(LinkPhase.Held);
         session.Welcomed++;
         sessions.TryPromote(session.Peer);

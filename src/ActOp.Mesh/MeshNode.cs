@@ -98,7 +98,7 @@ public sealed class MeshNode : IDisposable
 
     internal int NamesKnown => _owners.Count;
 
-    internal int ConnectionsOf(NodeKind kind) => _counts.Of(kind);
+    internal int ConnectionsOf(NodeKind kind) => _counts.CountOf(kind);
 
     /// <summary>The memory of frames that have begun to arrive.</summary>
     internal UnfinishedFrames Unfinished { get; }
@@ -144,9 +144,9 @@ public sealed class MeshNode : IDisposable
             Log.Unprotected(endPoint, accepts);
         }
 
-        var place = _counts.Add(accepts);
+        var count = _counts.Add(accepts);
         var listener = _transport.Listen(
-            endPoint, stream => _acceptances.Accepted(stream, place), exception => Log.AcceptFailed(exception, endPoint));
+            endPoint, stream => _acceptances.Accepted(stream, count), exception => Log.AcceptFailed(exception, endPoint));
         if (_tables.TryAdd(listener))
         {
             return listener.EndPoint;
@@ -244,9 +244,9 @@ public sealed class MeshNode : IDisposable
     {
         if (_tables.Remove(link))
         {
-            if (link.Place is { } place)
+            if (link.Listener is { } listener)
             {
-                _counts.Leave(place, link.Stream);
+                _counts.Leave(listener, link.Stream);
             }
 
             _metrics.Fold(link);

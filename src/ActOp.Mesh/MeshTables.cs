@@ -67,13 +67,13 @@ internal sealed class MeshTables(MeshNode node)
     /// <summary>
     /// The link of a stream, of which the node is the owner from then on; null, and the stream is closed, if the node has ended.
     /// </summary>
-    public Link? TryAddLink(ByteStream stream, LinkPhase phase, ListenerPlace? place)
+    public Link? TryAddLink(ByteStream stream, LinkPhase phase, ListenerCount? listener)
     {
         lock (_gate)
         {
             if (!_stopping)
             {
-                var link = new Link(node, stream, phase, place, ++_linkSequence);
+                var link = new Link(node, stream, phase, listener, ++_linkSequence);
                 _links.Add(link);
                 return link;
             }

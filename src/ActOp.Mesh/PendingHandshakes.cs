@@ -5,7 +5,7 @@ namespace ActOp.Mesh;
 /// <summary>
 /// The accepted connections whose handshake is not over. Owns a place for each, taken by <see cref="Enter"/> and returned by
 /// <see cref="Leave"/> (it joined a session, or was closed), and one timer for all. Strangers and those that have proved themselves have
-/// places apart, so the ones do not take those of the others; among themselves, see <see cref="HandshakePlaces"/>.
+/// places apart, so the ones do not take those of the others; among themselves, see <see cref="HandshakeQuota"/>.
 /// <para>Threads: any; one gate, taken with no other taken inside (links are aborted outside of it).</para>
 /// </summary>
 internal sealed class PendingHandshakes : IDisposable
@@ -16,8 +16,8 @@ internal sealed class PendingHandshakes : IDisposable
     private readonly Lock _gate = new();
     private readonly MeshOptions _options;
     private readonly TimeProvider _time;
-    private readonly HandshakePlaces _strangers;
-    private readonly HandshakePlaces _proven;
+    private readonly HandshakeQuota _strangers;
+    private readonly HandshakeQuota _proven;
 
     // In the order in which their time ends.
     private readonly LinkedList<Link> _silent = [];
@@ -29,8 +29,8 @@ internal sealed class PendingHandshakes : IDisposable
     {
         _options = options;
         _time = time;
-        _strangers = new HandshakePlaces(options.MaxPendingHandshakes, options.Random);
-        _proven = new HandshakePlaces(options.MaxPendingHandshakes, options.Random);
+        _strangers = new HandshakeQuota(options.MaxPendingHandshakes, options.Random);
+        _proven = new HandshakeQuota(options.MaxPendingHandshakes, options.Random);
         _timer = time.CreateTimer(_ => EndExpired(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
@@ -64,7 +64,7 @@ internal sealed class PendingHandshakes : IDisposable
                 return false;
             }
 
-            Invariant.Holds(link.Handshake is null && link.HandshakePlaces is null);
+            Invariant.Holds(link.Handshake is null && link.HandshakeQuota is null);
             MakeRoom(_strangers, evicted);
             _strangers.Add(link);
             link.HandshakeSince = _time.GetTimestamp();
@@ -123,11 +123,11 @@ internal sealed class PendingHandshakes : IDisposable
 
     private static void Remove(Link link)
     {
-        if (link.Handshake is { } place)
+        if (link.Handshake is { } node)
         {
-            place.List!.Remove(place);
+            node.List!.Remove(node);
             link.Handshake = null;
-            link.HandshakePlaces!.Remove(link);
+            link.HandshakeQuota!.Remove(link);
         }
     }
 
@@ -137,11 +137,11 @@ internal sealed class PendingHandshakes : IDisposable
         Remove(link);
     }
 
-    private static void MakeRoom(HandshakePlaces places, List<Link> evicted)
+    private static void MakeRoom(HandshakeQuota quota, List<Link> evicted)
     {
-        if (places.IsFull)
+        if (quota.IsFull)
         {
-            Evict(places.Pick(), evicted);
+            Evict(quota.Pick(), evicted);
         }
     }
 
@@ -156,12 +156,12 @@ internal sealed class PendingHandshakes : IDisposable
     private void BeginToSpeak(Link link)
     {
         Invariant.Held(_gate);
-        if (link.Handshake is { } place && place.List == _silent)
+        if (link.Handshake is { } node && node.List == _silent)
         {
-            _silent.Remove(place);
+            _silent.Remove(node);
             link.HandshakeSince = _time.GetTimestamp();
-            _speaking.AddLast(place);
-            Invariant.Holds(place.Previous is null || place.Previous.Value.HandshakeSince <= link.HandshakeSince);
+            _speaking.AddLast(node);
+            Invariant.Holds(node.Previous is null || node.Previous.Value.HandshakeSince <= link.HandshakeSince);
         }
     }
 
@@ -226,7 +226,7 @@ internal sealed class PendingHandshakes : IDisposable
 /// Who has shared his address with a flood has the same odds as the flood's connections, which are no worse.</para>
 /// <para>Threads: guarded by the gate of <see cref="PendingHandshakes"/>.</para>
 /// </summary>
-internal sealed class HandshakePlaces(int limit, RandomBytes random)
+internal sealed class HandshakeQuota(int limit, RandomBytes random)
 {
     private const int Draws = 16;
 
@@ -242,8 +242,8 @@ internal sealed class HandshakePlaces(int limit, RandomBytes random)
 
     public void Add(Link link)
     {
-        Invariant.Holds(link.HandshakePlaces is null && _links.Count < limit);
-        (link.HandshakePlaces, link.HandshakeIndex) = (this, _links.Count);
+        Invariant.Holds(link.HandshakeQuota is null && _links.Count < limit);
+        (link.HandshakeQuota, link.HandshakeIndex) = (this, _links.Count);
         _links.Add(link);
         var address = AddressOf(link);
         _ofAddress[address] = _ofAddress.GetValueOrDefault(address) + 1;
@@ -251,12 +251,12 @@ internal sealed class HandshakePlaces(int limit, RandomBytes random)
 
     public void Remove(Link link)
     {
-        Invariant.Holds(link.HandshakePlaces == this && _links[link.HandshakeIndex] == link);
+        Invariant.Holds(link.HandshakeQuota == this && _links[link.HandshakeIndex] == link);
         var last = _links[^1];
         _links[link.HandshakeIndex] = last;
         last.HandshakeIndex = link.HandshakeIndex;
         _links.RemoveAt(_links.Count - 1);
-        link.HandshakePlaces = null;
+        link.HandshakeQuota = null;
         var address = AddressOf(link);
         if (--_ofAddress[address] == 0)
         {

@@ -40,7 +40,7 @@ internal sealed class InMemoryMembershipTable(long id = 1) : IClusterTable
 
     private bool Beat(TableRequest request)
     {
-        var row = request.Silo is null ? null : _table.Find(request.Silo);
+        var row = request.Silo is null ? null : _table.FindRow(request.Silo);
         if (row is not null)
         {
             _table = _table with { Rows = _table.Rows.Replace(row, row with { Heartbeat = row.Heartbeat + 1 }) };
@@ -68,7 +68,7 @@ internal sealed class InMemoryMembershipTable(long id = 1) : IClusterTable
 
         foreach (var row in request.Rows)
         {
-            rows.Add(row with { Heartbeat = _table.Find(row.Silo)?.Heartbeat ?? row.Heartbeat, ChangedAt = version });
+            rows.Add(row with { Heartbeat = _table.FindRow(row.Silo)?.Heartbeat ?? row.Heartbeat, ChangedAt = version });
         }
 
         _table = _table with { Version = version, View = _table.View + (request.ChangesView ? 1 : 0), Rows = rows.ToImmutable() };

@@ -26,7 +26,7 @@ internal sealed class KnownTable(SiloAddress self, MembershipOptions options)
     public bool HasBeenRead => _confirmedAt > long.MinValue / 2;
 
     /// <summary>The row of this silo.</summary>
-    public MembershipRow? Own => Table.Find(self);
+    public MembershipRow? Own => Table.FindRow(self);
 
     /// <summary>A row of a newer silo at the endpoint of this one.</summary>
     public SiloAddress? NewerGeneration
@@ -46,7 +46,7 @@ internal sealed class KnownTable(SiloAddress self, MembershipOptions options)
     }
 
     /// <summary>Takes a table that is not older. Returns whether it is newer.</summary>
-    public bool Take(TableSnapshot table, long? confirmedAt, long now)
+    public bool TakeTable(TableSnapshot table, long? confirmedAt, long now)
     {
         if (confirmedAt is not null)
         {
@@ -113,7 +113,7 @@ internal sealed class KnownTable(SiloAddress self, MembershipOptions options)
 
         if (_beats.Count > 2 * (table.Rows.Length + 1))
         {
-            foreach (var silo in _beats.Keys.Where(silo => table.Find(silo) is null).ToArray())
+            foreach (var silo in _beats.Keys.Where(silo => table.FindRow(silo) is null).ToArray())
             {
                 _beats.Remove(silo);
             }
@@ -225,11 +225,11 @@ internal sealed class DesiredChanges(
             }
 
             // Joining first, even if active is wanted already: the others see a silo before it is active.
-            write.Put(new MembershipRow(self, name, SiloStatus.Joining, gateway), changesView: true);
+            write.SetRow(new MembershipRow(self, name, SiloStatus.Joining, gateway), changesView: true);
         }
         else if (row.Status < goal)
         {
-            write.Put(goal == SiloStatus.Dead ? row.AsDead(DeathCause.Graceful) : row with { Status = goal }, changesView: true);
+            write.SetRow(goal == SiloStatus.Dead ? row.AsDead(DeathCause.Graceful) : row with { Status = goal }, changesView: true);
         }
     }
 
@@ -248,7 +248,7 @@ internal sealed class DesiredChanges(
             {
                 if (mine.Voter is not null)
                 {
-                    write.Put(row with { Votes = row.Votes.Remove(mine) }, changesView: false);
+                    write.SetRow(row with { Votes = row.Votes.Remove(mine) }, changesView: false);
                 }
 
                 continue;
@@ -267,11 +267,11 @@ internal sealed class DesiredChanges(
         if (counted.Length >= VotesNeeded(now))
         {
             var cause = counted.All(vote => vote.Refused) ? DeathCause.Refused : DeathCause.Silent;
-            write.Put(row.AsDead(cause), changesView: true);
+            write.SetRow(row.AsDead(cause), changesView: true);
         }
         else if (mine.Voter is null || mine.Refused != refused)
         {
-            write.Put(row with { Votes = votes }, changesView: false);
+            write.SetRow(row with { Votes = votes }, changesView: false);
         }
     }
 
@@ -324,7 +324,7 @@ internal sealed class DesiredChanges(
         {
             if (row.Status is SiloStatus.Created or SiloStatus.Joining && known.StillFor(row.Silo) > options.MaxJoinTime)
             {
-                write.Put(row.AsDead(DeathCause.Silent), changesView: true);
+                write.SetRow(row.AsDead(DeathCause.Silent), changesView: true);
             }
         }
     }

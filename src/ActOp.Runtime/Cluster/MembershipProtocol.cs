@@ -412,9 +412,9 @@ internal sealed class MembershipProtocol
         }
 
         var write = _desired.Collect(_goal == SiloStatus.Active && IsJoining && !_proof.IsComplete(now) ? SiloStatus.Joining : _goal, now);
-        _condemned.RemoveWhere(silo => silo.Equals(_self) || Table.Find(silo) is not { IsAlive: true });
+        _condemned.RemoveWhere(silo => silo.Equals(_self) || Table.FindRow(silo) is not { IsAlive: true });
         foreach (var silo in _condemned)
-            write.Put(Table.Find(silo)!.AsDead(DeathCause.Silent), changesView: true);
+            write.SetRow(Table.FindRow(silo)!.AsDead(DeathCause.Silent), changesView: true);
         if (!write.IsEmpty)
         {
             _requests.Send(write.Against(Table, _output.NextId()), now);
@@ -452,7 +452,7 @@ internal sealed class MembershipProtocol
             return;
         }
 
-        if (_known.Take(table, confirmedAt, now))
+        if (_known.TakeTable(table, confirmedAt, now))
         {
             CheckOwnRow();
             Refute();

@@ -57,7 +57,7 @@ internal sealed class NewcomerProof(SiloAddress self, MembershipOptions options,
     public void Tick(long now)
     {
         _since ??= now;
-        foreach (var silo in _others.Keys.Where(silo => known.Table.Find(silo) is not { IsAlive: true }).ToArray())
+        foreach (var silo in _others.Keys.Where(silo => known.Table.FindRow(silo) is not { IsAlive: true }).ToArray())
         {
             _others.Remove(silo);
         }
@@ -231,7 +231,7 @@ internal sealed class Introductions(SiloAddress self, KnownTable known, Membersh
         _waiting.Clear();
     }
 
-    private bool IsListed(SiloAddress silo) => known.Table.Find(silo) is { IsAlive: true };
+    private bool IsListed(SiloAddress silo) => known.Table.FindRow(silo) is { IsAlive: true };
 
     private void Dial(SiloAddress silo, long id, long now)
     {

@@ -66,19 +66,19 @@ internal sealed class View
         { TableId = table.TableId };
 
     /// <summary>The member, or null when the view does not list it.</summary>
-    public Member? Find(SiloAddress silo) => _members.GetValueOrDefault(silo);
+    public Member? FindMember(SiloAddress silo) => _members.GetValueOrDefault(silo);
 
     /// <summary>The silo's status; <see cref="SiloStatus.None"/> when the view does not list it.</summary>
-    public SiloStatus StatusOf(SiloAddress silo) => Find(silo)?.Status ?? SiloStatus.None;
+    public SiloStatus StatusOf(SiloAddress silo) => FindMember(silo)?.Status ?? SiloStatus.None;
 
     /// <summary>Whether the silo is known to be dead: by its row, or because a newer generation has its endpoint.</summary>
     public bool IsDead(SiloAddress silo) =>
-        Find(silo) is { } member
+        FindMember(silo) is { } member
             ? member.Status == SiloStatus.Dead
             : _newest.TryGetValue(silo.Endpoint, out var generation) && generation > silo.Generation;
 
     /// <summary>Whether the silo is listed and may run turns.</summary>
-    public bool MayHost(SiloAddress silo) => Find(silo) is { MayHost: true };
+    public bool MayHost(SiloAddress silo) => FindMember(silo) is { MayHost: true };
 
     /// <summary>What changed since <paramref name="older"/>.</summary>
     public ViewChange Since(View older)
@@ -97,7 +97,7 @@ internal sealed class View
                 continue;
             }
 
-            var now = Find(before.Silo);
+            var now = FindMember(before.Silo);
             if (now is null)
             {
                 var cause = IsDead(before.Silo) ? DeathCause.Replaced : DeathCause.Silent;

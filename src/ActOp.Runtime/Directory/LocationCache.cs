@@ -31,7 +31,7 @@ internal sealed class LocationCache
     /// <exception cref="ArgumentOutOfRangeException">The capacity is not positive.</exception>
     /// <param name="capacity">Number of entries.</param>
     /// <param name="isOff">Whether nothing is kept.</param>
-    /// <param name="lifetime">How long an entry is kept after its last <see cref="Put"/>; infinite by default.</param>
+    /// <param name="lifetime">How long an entry is kept after its last <see cref="SetLocation"/>; infinite by default.</param>
     /// <param name="custom">The cache of the application, which is used instead; null for none.</param>
     public LocationCache(int capacity, bool isOff = false, TimeSpan? lifetime = null, CustomCache? custom = null)
     {
@@ -71,7 +71,7 @@ internal sealed class LocationCache
     /// <summary>The cached location of a grain, if there is one on a silo that is not dead.</summary>
     public bool TryGet(in GrainId grain, out Location location)
     {
-        var entry = Find(grain);
+        var entry = FindLocation(grain);
         location = entry?.Location ?? default;
         return entry is not null;
     }
@@ -79,7 +79,7 @@ internal sealed class LocationCache
     /// <summary>
     /// The entry behind <see cref="TryGet"/>, which may be kept until it is stale or its silo dead; null when there is none.
     /// </summary>
-    public CachedLocation? Find(in GrainId grain)
+    public CachedLocation? FindLocation(in GrainId grain)
     {
         var hash = grain.GetUniformHashCode();
         var set = SetOf(hash);
@@ -110,14 +110,14 @@ internal sealed class LocationCache
     /// <param name="grain">The grain.</param>
     /// <param name="location">Where it is, or is to be.</param>
     /// <param name="replaces">
-    /// The directory does not list the grain, so whatever is known is out of date. A place that was only chosen has no epoch.
+    /// The directory does not list the grain, so whatever is known is out of date. A location that was only chosen has no epoch.
     /// </param>
-    public void Put(in GrainId grain, in Location location, bool replaces = false)
+    public void SetLocation(in GrainId grain, in Location location, bool replaces = false)
     {
         if (_isOff)
         {
             if (!Volatile.Read(ref _view).IsDead(location.Silo))
-                _custom?.Put(grain, location);
+                _custom?.SetLocation(grain, location);
             return;
         }
 
@@ -230,7 +230,7 @@ internal sealed class LocationCache
     /// <summary>An entry that nobody may keep, because the application may change its cache at any time.</summary>
     private CachedLocation? FindInCustom(in GrainId grain)
     {
-        if (_custom!.Find(grain) is not { IsNone: false } found || Intern(found.Silo) is not { IsDead: false } silo)
+        if (_custom!.FindLocation(grain) is not { IsNone: false } found || Intern(found.Silo) is not { IsDead: false } silo)
             return null;
         return new CachedLocation(grain, silo, found.Activation, found.Epoch) { IsStale = true };
     }
@@ -254,14 +254,14 @@ internal sealed class LocationCache
 
     private CacheSegment SegmentOf(int set)
     {
-        ref var place = ref _segments[set / SetsPerSegment];
-        if (Volatile.Read(ref place) is { } segment)
+        ref var entry = ref _segments[set / SetsPerSegment];
+        if (Volatile.Read(ref entry) is { } segment)
         {
             return segment;
         }
 
         var fresh = new CacheSegment(Math.Min(SetsPerSegment, _setMask + 1));
-        return Interlocked.CompareExchange(ref place, fresh, null) ?? fresh;
+        return Interlocked.CompareExchange(ref entry, fresh, null) ?? fresh;
     }
 
     private int SetOf(uint hash) => (int)((hash * 0x9E3779B1u) >> 4) & _setMask;

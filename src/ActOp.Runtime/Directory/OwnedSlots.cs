@@ -74,7 +74,7 @@ internal sealed class OwnedSlots
         var slot = _slots[SlotMap.SlotOf(grain)];
         lock (slot)
         {
-            return slot.State == SlotState.Ready ? Find(slot, grain) : NotServed(slot);
+            return slot.State == SlotState.Ready ? FindEntry(slot, grain) : NotServed(slot);
         }
     }
 
@@ -108,7 +108,7 @@ internal sealed class OwnedSlots
             // A request that names the registered activation got the grain from it, even if its silo has died since. So it comes before the
             // search, which removes the entries of dead silos.
             var takesOver = known && !request.Previous.IsDefault && entry.Activation.Equals(request.Previous);
-            var found = takesOver ? default : Find(slot, request.Grain);
+            var found = takesOver ? default : FindEntry(slot, request.Grain);
             if (!takesOver && found.Status != DirectoryStatus.NotFound)
             {
                 return found.Status == DirectoryStatus.Ok ? found with { Status = DirectoryStatus.Conflict } : found;
@@ -192,7 +192,7 @@ internal sealed class OwnedSlots
     private DirectoryReply NotServed(Slot slot) =>
         new(slot.State == SlotState.Waiting ? DirectoryStatus.NotReady : DirectoryStatus.WrongOwner, default, _map.View.Number);
 
-    private DirectoryReply Find(Slot slot, in GrainId grain)
+    private DirectoryReply FindEntry(Slot slot, in GrainId grain)
     {
         Invariant.Entered(slot);
         Invariant.Holds(slot.State == SlotState.Ready);
@@ -321,7 +321,7 @@ internal sealed class SiloLeases(DirectoryLimits limits)
         foreach (var member in view.Members)
         {
             // Dead when first seen, so the time of its death is unknown and the lease starts now.
-            if (member.Status == SiloStatus.Dead && old.Find(member.Silo) is null)
+            if (member.Status == SiloStatus.Dead && old.FindMember(member.Silo) is null)
             {
                 leases.TryAdd(member.Silo, now + limits.LeaseAfter(member.Cause));
             }

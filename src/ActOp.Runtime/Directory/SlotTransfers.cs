@@ -58,7 +58,7 @@ internal sealed class SlotTransfers(
             return;
         }
 
-        transfer.Take(reply);
+        transfer.AddPart(reply);
         if (transfer.Awaited.Count == 0)
         {
             Complete(transfer, now);
@@ -374,7 +374,7 @@ internal sealed class SlotTransfer(long id, SiloAddress? source, SlotSet slots)
     /// <summary>
     /// Takes one part of a reply. A reply to a newer attempt replaces the older one, because reports may differ between attempts.
     /// </summary>
-    public void Take(SlotReply reply)
+    public void AddPart(SlotReply reply)
     {
         if (!_awaited.TryGetValue(reply.From, out var answer) || reply.Parts <= 0 || answer?.Attempt > reply.Attempt)
         {
@@ -387,7 +387,7 @@ internal sealed class SlotTransfer(long id, SiloAddress? source, SlotSet slots)
             _awaited[reply.From] = answer;
         }
 
-        answer.Take(reply);
+        answer.AddPart(reply);
         if (answer.IsComplete)
         {
             _awaited.Remove(reply.From);
@@ -419,7 +419,7 @@ internal sealed class SlotAnswer(int attempt, int parts)
     public bool IsComplete => !_seen.AsSpan().Contains(false);
 
     /// <summary>Takes a part unless it has arrived before.</summary>
-    public void Take(SlotReply part)
+    public void AddPart(SlotReply part)
     {
         if (part.Parts == _seen.Length && (uint)part.Part < (uint)_seen.Length && !_seen[part.Part])
         {

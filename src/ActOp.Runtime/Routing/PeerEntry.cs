@@ -268,7 +268,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
                 if (result != SendResult.Accepted)
                     return;
 
-                waiting.Take();
+                waiting.RemoveFirst();
                 table.Waiting.Return(next.Frame.Length);
                 if (_isPaused && !control && waiting.Bytes <= table.Waiting.ResumeAt)
                     Pause(false);
@@ -308,7 +308,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         Invariant.Held(_gate);
         while (waiting.Frames.TryPeek(out var frame))
         {
-            waiting.Take();
+            waiting.RemoveFirst();
             table.Waiting.Return(frame.Frame.Length);
             table.GiveUp(address, frame.Frame);
         }
@@ -337,7 +337,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             Volatile.Write(ref _isWaiting, true);
         }
 
-        internal void Take()
+        internal void RemoveFirst()
         {
             Volatile.Write(ref _bytes, _bytes - Frames.Dequeue().Frame.Length);
             Volatile.Write(ref _isWaiting, Frames.Count > 0);

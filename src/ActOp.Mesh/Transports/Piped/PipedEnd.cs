@@ -11,8 +11,8 @@ namespace ActOp.Mesh.Transports.Piped;
 /// the settings, and a pipe of our own between the pump and the link: so code of the application never runs on a thread of the mesh.</para>
 /// <para>Owns the pumps and their pipes; each ends when the link is closed (<see cref="Close"/>), at an end of its source, or at a
 /// failure, which is told once.</para>
-/// <para>Threads: <see cref="Open"/> once, by the middleware. <see cref="Take"/> under the gate of the poller. <see cref="Put"/> and
-/// <see cref="Finish"/> under the gate of the flush, and under the send gate, which <see cref="Close"/> takes too.</para>
+/// <para>Threads: <see cref="Open"/> once, by the middleware. <see cref="ReadAvailable"/> under the gate of the poller.
+/// <see cref="WriteAvailable"/> and <see cref="Finish"/> under the gate of the flush, and under the send gate, which <see cref="Close"/> takes too.</para>
 /// </summary>
 internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<ReadyKinds> report, Action<Exception> failed)
 {
@@ -43,7 +43,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     /// <summary>Whether the link has said that no more follows.</summary>
     public bool IsFinished => Volatile.Read(ref _isFinished);
 
-    /// <summary>Whether <see cref="Take"/> has found the end, maybe behind bytes. Thread of Take.</summary>
+    /// <summary>Whether <see cref="ReadAvailable"/> has found the end, maybe behind bytes. Thread of Take.</summary>
     public bool HasEnded => _hasEnded;
 
     /// <summary>Ends with the last pump.</summary>
@@ -105,7 +105,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     /// Reads what is there: the number of bytes, 0 at the end, or <see cref="ByteStream.WouldBlock"/>; then, if bytes may come other than
     /// by a fill of the wire, their arrival is reported.
     /// </summary>
-    public int Take(Span<byte> buffer)
+    public int ReadAvailable(Span<byte> buffer)
     {
         if (!_isOpen)
         {
@@ -135,7 +135,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     /// Takes a chunk to send: the number of bytes, <see cref="ByteStream.WouldBlock"/> (room is reported) or
     /// <see cref="ByteStream.Failed"/> when nobody reads it any more.
     /// </summary>
-    public int Put(ReadOnlySpan<byte> bytes)
+    public int WriteAvailable(ReadOnlySpan<byte> bytes)
     {
         if (!_isOpen)
         {

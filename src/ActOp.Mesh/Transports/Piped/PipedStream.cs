@@ -86,7 +86,7 @@ internal sealed class PipedStream : LayeredStream
                 Begin();
             }
 
-            var taken = Take(rest);
+            var taken = ReadEnd(rest);
             if (taken == Failed)
             {
                 return Failed;
@@ -123,7 +123,7 @@ internal sealed class PipedStream : LayeredStream
 
         try
         {
-            return _end.Put(bytes);
+            return _end.WriteAvailable(bytes);
         }
         catch (InvalidOperationException exception)
         {
@@ -261,11 +261,11 @@ internal sealed class PipedStream : LayeredStream
         _transport.CountRunning(-1);
     }
 
-    private int Take(Span<byte> buffer)
+    private int ReadEnd(Span<byte> buffer)
     {
         try
         {
-            return _end.Take(buffer);
+            return _end.ReadAvailable(buffer);
         }
         catch (InvalidOperationException exception)
         {

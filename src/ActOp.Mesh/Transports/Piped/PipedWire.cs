@@ -90,7 +90,7 @@ internal sealed class PipedWire
         scratch = scratch[..Math.Min(scratch.Length, PipedStream.ChunkBytes)];
         // Before the read: a report that comes during it is about what it may not have seen.
         Volatile.Write(ref _isReadable, false);
-        return Take(_inner.Receive(scratch), scratch);
+        return PassOn(_inner.Receive(scratch), scratch);
     }
 
     /// <summary>
@@ -182,7 +182,7 @@ internal sealed class PipedWire
         }
     }
 
-    private bool Take(int read, ReadOnlySpan<byte> bytes)
+    private bool PassOn(int read, ReadOnlySpan<byte> bytes)
     {
         if (read == ByteStream.WouldBlock)
         {
