@@ -214,7 +214,7 @@ public static class StableHash
     /// <summary>The hash of a text in UTF-8.</summary>
     public static uint ComputeHash(string data) => ActOp.Wire.StableHash.HashOf(System.Text.Encoding.UTF8.GetBytes(data));
 
-    internal static uint Of(ReadOnlySpan<byte> bytes, uint seed = 0) => ActOp.Wire.StableHash.HashOf(bytes, seed);
+    internal static uint HashOf(ReadOnlySpan<byte> bytes, uint seed = 0) => ActOp.Wire.StableHash.HashOf(bytes, seed);
 
     internal static uint Join(uint first, uint second) => ActOp.Wire.StableHash.Join(first, second);
 }

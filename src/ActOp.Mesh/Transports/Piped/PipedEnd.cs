@@ -12,7 +12,8 @@ namespace ActOp.Mesh.Transports.Piped;
 /// <para>Owns the pumps and their pipes; each ends when the link is closed (<see cref="Close"/>), at an end of its source, or at a
 /// failure, which is told once.</para>
 /// <para>Threads: <see cref="Open"/> once, by the middleware. <see cref="ReadAvailable"/> under the gate of the poller.
-/// <see cref="WriteAvailable"/> and <see cref="Finish"/> under the gate of the flush, and under the send gate, which <see cref="Close"/> takes too.</para>
+/// <see cref="WriteAvailable"/> and <see cref="Finish"/> under the gate of the flush, and under the send gate, which <see cref="Close"/>
+/// takes too.</para>
 /// </summary>
 internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<ReadyKinds> report, Action<Exception> failed)
 {

@@ -216,7 +216,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
         Span<byte> bytes = stackalloc byte[16];
         for (var i = 0; i < 4; i++)
         {
-            var part = StableHash.Of(System.Text.Encoding.UTF8.GetBytes(i + "/" + queue));
+            var part = StableHash.HashOf(System.Text.Encoding.UTF8.GetBytes(i + "/" + queue));
             BitConverter.TryWriteBytes(bytes[(4 * i)..], part);
         }
 
