@@ -202,8 +202,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     }
 
     private static SendResult Append(Peer peer, uint affinity, bool control, ReadOnlySpan<byte> frame) =>
-        control ? peer.Control?.TryAppend(frame) ?? SendResult.Closed
-        : peer.GetLink(affinity) is { } link ? SendBatch.Append(link, frame) : SendResult.Closed;
+        (control ? peer.Control : peer.GetLink(affinity)) is { } link ? SendBatch.Append(link, frame, control) : SendResult.Closed;
 
     private Exception? Wait(uint affinity, bool control, ReadOnlySpan<byte> frame)
     {
