@@ -26,15 +26,11 @@ internal sealed class Acceptances(
         finally
         {
             if (link is null)
-            {
                 counts.Leave(listener, stream);
-            }
         }
 
         if (link is not null)
-        {
             Begin(link);
-        }
     }
 
     private void Begin(Link link)

@@ -20,9 +20,7 @@ internal sealed class ConnectionCounts(MeshOptions options)
     {
         var listener = new ListenerCount(accepts);
         lock (_gate)
-        {
             _listeners.Add(listener);
-        }
 
         return listener;
     }
@@ -35,14 +33,10 @@ internal sealed class ConnectionCounts(MeshOptions options)
         {
             var ofAddress = _ofAddress.GetValueOrDefault(address);
             if (listener.Count >= options.MaxConnections)
-            {
                 return DisconnectReason.TooManyConnections;
-            }
 
             if (ofAddress >= options.MaxConnectionsPerAddress)
-            {
                 return DisconnectReason.TooManyConnectionsOfAddress;
-            }
 
             listener.Count++;
             _ofAddress[address] = ofAddress + 1;
@@ -61,9 +55,7 @@ internal sealed class ConnectionCounts(MeshOptions options)
             listener.Count--;
             Invariant.Holds(listener.Count >= 0);
             if (--_ofAddress[address] == 0)
-            {
                 _ofAddress.Remove(address);
-            }
 
             if (Invariant.AreChecked)
                 Invariant.Holds(_ofAddress.Count <= _listeners.Sum(static one => one.Count));
@@ -74,9 +66,7 @@ internal sealed class ConnectionCounts(MeshOptions options)
     public int CountOf(NodeKind kind)
     {
         lock (_gate)
-        {
             return _listeners.Sum(listener => listener.Accepts == kind ? listener.Count : 0);
-        }
     }
 
     /// <summary>What the limits of an address hold for: the address without its port.</summary>

@@ -125,9 +125,7 @@ internal sealed class HandshakeFrame
                 WriteField(buffer, ref at, Tag.Supersedes, Supersedes, 8);
                 WriteField(buffer, ref at, Tag.Token, Token);
                 if (Mark != 0)
-                {
                     WriteField(buffer, ref at, Tag.Mark, Mark, 8);
-                }
 
                 break;
             case HandshakeKind.Welcome:
@@ -170,9 +168,7 @@ internal sealed class HandshakeFrame
         {
             // Nothing follows a proof: it would not be covered.
             if (frame.Proof.Length > 0 || bytes.Length < 3 || bytes.Length - 3 < BinaryPrimitives.ReadUInt16LittleEndian(bytes[1..]))
-            {
                 return null;
-            }
 
             var length = BinaryPrimitives.ReadUInt16LittleEndian(bytes[1..]);
             frame.SetField((Tag)bytes[0], bytes.Slice(3, length));
@@ -224,18 +220,14 @@ internal sealed class HandshakeFrame
         WriteField(buffer, ref at, Tag.Kind, (ulong)NodeKind, 1);
         WriteField(buffer, ref at, Tag.Name, Encoding.UTF8.GetBytes(Name));
         if (KeepAlive is { } milliseconds)
-        {
             WriteField(buffer, ref at, Tag.KeepAlive, (ulong)milliseconds, 4);
-        }
     }
 
     private static ulong Number(ReadOnlySpan<byte> value)
     {
         ulong number = 0;
         for (var i = Math.Min(value.Length, 8) - 1; i >= 0; i--)
-        {
             number = (number << 8) | value[i];
-        }
 
         return number;
     }
@@ -251,9 +243,7 @@ internal sealed class HandshakeFrame
     {
         PutHead(buffer, ref at, tag, length);
         for (var i = 0; i < length; i++, number >>= 8)
-        {
             buffer[at++] = (byte)number;
-        }
     }
 
     private static void PutHead(byte[] buffer, ref int at, Tag tag, int length)

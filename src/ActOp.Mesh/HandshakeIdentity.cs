@@ -61,9 +61,7 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
     internal DisconnectReason CheckHello(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)
     {
         if (hello.NodeKind != link.Accepts)
-        {
             return DisconnectReason.WrongRole;
-        }
 
         var transcript = link.Transcript!;
         var accepted = keys.KeysOf(link.Accepts);

@@ -69,9 +69,7 @@ internal sealed class HandshakeTranscript
     public bool IsProven(HandshakeFrame frame, ReadOnlySpan<byte> bytes, byte[]? key)
     {
         if (key is null || frame.Proof.Length == 0)
-        {
             return key is null && frame.Proof.Length == 0;
-        }
 
         return CryptographicOperations.FixedTimeEquals(Proof(key, bytes[..^HandshakeFrame.ProofFieldBytes]), frame.Proof);
     }

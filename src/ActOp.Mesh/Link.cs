@@ -188,9 +188,7 @@ public sealed class Link
     {
         // It was closed meanwhile, and the end of its session follows: a stream that was freed must not be used.
         if (_phase == LinkPhase.Closed)
-        {
             return;
-        }
 
         Invariant.Holds(_phase == LinkPhase.Held);
         _phase = LinkPhase.Open;
@@ -349,21 +347,15 @@ internal static class PooledBuffer
     public static void GiveBackIfLarge(ref byte[] buffer, int retained)
     {
         if (buffer.Length > retained)
-        {
             GiveBack(ref buffer);
-        }
     }
 
     public static void GiveBack(ref byte[] buffer)
     {
         if (buffer.Length > MostShared)
-        {
             Keep(buffer);
-        }
         else if (buffer.Length > 0)
-        {
             ArrayPool<byte>.Shared.Return(buffer);
-        }
 
         buffer = [];
     }
@@ -371,9 +363,7 @@ internal static class PooledBuffer
     private static byte[] Rent(int length)
     {
         if (length <= MostShared)
-        {
             return ArrayPool<byte>.Shared.Rent(length);
-        }
 
         var rounded = (int)Math.Min(BitOperations.RoundUpToPowerOf2((uint)length), (uint)Array.MaxLength);
         foreach (ref var entry in Large.AsSpan())

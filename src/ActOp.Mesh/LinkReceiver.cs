@@ -57,9 +57,7 @@ internal sealed class LinkReceiver
         do
         {
             if (!MayRead(poller))
-            {
                 return false;
-            }
 
             var need = FrameUnderWay();
             var result = need > poller.Buffer.Length
@@ -75,9 +73,7 @@ internal sealed class LinkReceiver
             poller.CountRead(result);
             // A short read has emptied the stream: the next byte causes a new report.
             if (result < asked && !_link.ReadsToTheEnd)
-            {
                 return false;
-            }
         }
         while (poller.MayReadMore);
         return MayRead(poller);
@@ -90,9 +86,7 @@ internal sealed class LinkReceiver
             Invariant.Holds(poller.IsHeldByCaller);
         // A longer tail is a part of a large frame, which is collected in the tail itself.
         if (_tailCount == 0 || _tailCount > poller.Buffer.Length || !MayRead(poller))
-        {
             return;
-        }
 
         _tail.AsSpan(0, _tailCount).CopyTo(poller.Buffer);
         Slice(poller.Buffer.AsSpan(0, _tailCount));
@@ -107,18 +101,14 @@ internal sealed class LinkReceiver
         if (result == ByteStream.WouldBlock)
         {
             if (_link.Phase == LinkPhase.AwaitHello && _stream.HasHeard)
-            {
                 _node.PendingHandshakes.Spoke(_link);
-            }
 
             return;
         }
 
         // The other end has finished, this one has not: accepted frames are still sent, and the last flush closes the link.
         if (result == 0 && _link.Phase == LinkPhase.Open && _sender.AwaitLastFlush())
-        {
             return;
-        }
 
         var reason = result == 0 ? DisconnectReason.PeerClosed
             : result == ByteStream.Refused ? DisconnectReason.ConnectRefused
@@ -193,16 +183,12 @@ internal sealed class LinkReceiver
             var isMark = !good && BinaryPrimitives.ReadUInt32LittleEndian(rest) == WireLimits.KeepAliveMark;
             KeepTail(isMark ? default : rest);
             if (frames > 0)
-            {
                 Deliver(bytes[..length], frames);
-            }
 
             if (!isMark)
             {
                 if (!good)
-                {
                     _link.Abort(DisconnectReason.FrameTooLarge);
-                }
 
                 return;
             }
@@ -230,9 +216,7 @@ internal sealed class LinkReceiver
             if (body > WireLimits.HandshakeBytes)
             {
                 if (TlsWire.LooksLikeTls(bytes))
-                {
                     _node.Log.TlsWithoutTls(_link.RemoteEndPoint);
-                }
 
                 _node.RefuseGarbage(_link);
                 return;
@@ -256,9 +240,7 @@ internal sealed class LinkReceiver
     {
         KeepTail(bytes);
         if (!bytes.IsEmpty)
-        {
             _node.PendingHandshakes.Spoke(_link);
-        }
     }
 
     private void Deliver(ReadOnlySpan<byte> bytes, int frames)
@@ -291,9 +273,7 @@ internal sealed class LinkReceiver
         bytes.CopyTo(_tail);
         _tailCount = bytes.Length;
         if (_tailCount == 0)
-        {
             ReturnTail();
-        }
     }
 
     /// <summary>The tail is empty: keeps only a small buffer, so that what is counted belongs to frames under way.</summary>

@@ -41,9 +41,7 @@ public sealed class MeshNode : IDisposable
         ArgumentNullException.ThrowIfNull(options);
         options.Validate();
         if (!WireLimits.IsName(id.Name, NodeId.MaxNameBytes))
-        {
             throw new ArgumentException("NodeId.Name must have 1 to 1024 bytes.", nameof(id));
-        }
 
         Id = id;
         Options = options;
@@ -134,23 +132,17 @@ public sealed class MeshNode : IDisposable
     public EndPoint Listen(EndPoint endPoint, NodeKind accepts)
     {
         if (Id.Kind != NodeKind.Silo)
-        {
             throw new InvalidOperationException("A client does not listen.");
-        }
 
         var secrets = accepts == NodeKind.Silo ? Options.SiloSecrets : Options.ClientSecrets;
         if (endPoint is IPEndPoint ip && !IPAddress.IsLoopback(ip.Address) && secrets.Count == 0 && !_transport.IsProtected(endPoint))
-        {
             Log.Unprotected(endPoint, accepts);
-        }
 
         var count = _counts.Add(accepts);
         var listener = _transport.Listen(
             endPoint, stream => _acceptances.Accepted(stream, count), exception => Log.AcceptFailed(exception, endPoint));
         if (_tables.TryAdd(listener))
-        {
             return listener.EndPoint;
-        }
 
         listener.Dispose();
         throw new ObjectDisposedException(nameof(MeshNode));
@@ -209,9 +201,7 @@ public sealed class MeshNode : IDisposable
         _tables.BeginStop();
         StopListening();
         foreach (var peer in Peers())
-        {
             Close(peer);
-        }
     }
 
     /// <summary>Closes everything at once. Threads in Poll leave it with -1.</summary>
@@ -245,21 +235,15 @@ public sealed class MeshNode : IDisposable
         if (_tables.Remove(link))
         {
             if (link.Listener is { } listener)
-            {
                 _counts.Leave(listener, link.Stream);
-            }
 
             _metrics.Fold(link);
             ControlPoller.Post(() =>
             {
                 if (link.Session is { } session)
-                {
                     _sessions.Closed(link, session);
-                }
                 else
-                {
                     _handshakes.Closed(link);
-                }
             });
         }
     }
@@ -267,8 +251,6 @@ public sealed class MeshNode : IDisposable
     private void StopListening()
     {
         foreach (var listener in _tables.TakeListeners())
-        {
             listener.Dispose();
-        }
     }
 }

@@ -36,37 +36,27 @@ internal sealed class MeshPollers : IDisposable
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, WireLimits.Pollers);
         if (Control.IsHeldByCaller || _data.Any(poller => poller.IsHeldByCaller))
-        {
             throw new InvalidOperationException("SetPollers must not be called from a callback of the mesh.");
-        }
 
         lock (_gate)
         {
             // After the end nobody would free a new poller.
             if (_disposed)
-            {
                 return;
-            }
 
             while (_data.Length < count)
-            {
                 _data = [.. _data, _create(_data.Length)];
-            }
 
             _count = count;
             foreach (var link in _tables.Links())
             {
                 var poller = link.Poller;
                 while (poller != Control && poller != PollerOf(link) && !poller.TryMove(link, PollerOf(link)))
-                {
                     poller = link.Poller;
-                }
             }
 
             foreach (var poller in _data.Skip(count))
-            {
                 poller.Wake();
-            }
         }
     }
 
@@ -79,9 +69,7 @@ internal sealed class MeshPollers : IDisposable
             lock (_gate)
             {
                 if (!_disposed)
-                {
                     Control.TryMove(link, PollerOf(link));
-                }
             }
         },
         link);
@@ -89,14 +77,10 @@ internal sealed class MeshPollers : IDisposable
     public void Dispose()
     {
         lock (_gate)
-        {
             _disposed = true;
-        }
 
         foreach (var poller in _data)
-        {
             poller.Dispose();
-        }
 
         Control.Dispose();
     }

@@ -22,9 +22,7 @@ internal sealed class NameOwners(MeshOptions options, TimeProvider time)
     {
         DropExpired();
         if (_owners.TryGetValue(name, out var owner))
-        {
             return CryptographicOperations.FixedTimeEquals(owner.Token, token) ? DisconnectReason.None : DisconnectReason.NameTaken;
-        }
 
         return _owners.Count < options.MaxPeers || _released.Count > 0 ? DisconnectReason.None : DisconnectReason.TooManyPeers;
     }
@@ -35,9 +33,7 @@ internal sealed class NameOwners(MeshOptions options, TimeProvider time)
         if (!_owners.TryGetValue(name, out var owner))
         {
             if (_owners.Count >= options.MaxPeers)
-            {
                 DropOldest();
-            }
 
             _owners.Add(name, owner = new Owner(name, token));
         }
@@ -66,9 +62,7 @@ internal sealed class NameOwners(MeshOptions options, TimeProvider time)
     private void DropExpired()
     {
         while (_released.First is { } oldest && time.GetElapsedTime(oldest.Value.Since) >= options.NameReservation)
-        {
             DropOldest();
-        }
     }
 
     private void DropOldest()

@@ -40,9 +40,7 @@ internal sealed class PendingHandshakes : IDisposable
         get
         {
             lock (_gate)
-            {
                 return _silent.Count + _speaking.Count;
-            }
         }
     }
 
@@ -55,14 +53,10 @@ internal sealed class PendingHandshakes : IDisposable
         lock (_gate)
         {
             for (var wanted = link.Stream.TakesReserve ? EvictedForDescriptors : 0; wanted > 0 && _strangers.Count > 0; wanted--)
-            {
                 Evict(_strangers.Pick(), evicted);
-            }
 
             if (link.Stream.TakesReserve && evicted.Count == 0)
-            {
                 return false;
-            }
 
             Invariant.Holds(link.Handshake is null && link.HandshakeQuota is null);
             MakeRoom(_strangers, evicted);
@@ -81,9 +75,7 @@ internal sealed class PendingHandshakes : IDisposable
     public void Spoke(Link link)
     {
         lock (_gate)
-        {
             BeginToSpeak(link);
-        }
     }
 
     /// <summary>
@@ -95,9 +87,7 @@ internal sealed class PendingHandshakes : IDisposable
         lock (_gate)
         {
             if (link.Handshake is null)
-            {
                 return;
-            }
 
             BeginToSpeak(link);
             _strangers.Remove(link);
@@ -140,17 +130,13 @@ internal sealed class PendingHandshakes : IDisposable
     private static void MakeRoom(HandshakeQuota quota, List<Link> evicted)
     {
         if (quota.IsFull)
-        {
             Evict(quota.Pick(), evicted);
-        }
     }
 
     private static void Abort(List<Link> links, DisconnectReason reason)
     {
         foreach (var link in links)
-        {
             link.Abort(reason);
-        }
     }
 
     private void BeginToSpeak(Link link)
@@ -172,14 +158,10 @@ internal sealed class PendingHandshakes : IDisposable
         {
             _isTimerSet = false;
             while (_silent.First is { } silent && Left(silent.Value, _options.FirstByteTimeout) <= TimeSpan.Zero)
-            {
                 Evict(silent.Value, expired);
-            }
 
             while (_speaking.First is { } speaking && Left(speaking.Value, _options.HandshakeTimeout) <= TimeSpan.Zero)
-            {
                 Evict(speaking.Value, expired);
-            }
 
             Invariant.Holds(_silent.Count + _speaking.Count == _strangers.Count + _proven.Count);
             SetTimer();
@@ -197,20 +179,14 @@ internal sealed class PendingHandshakes : IDisposable
     {
         Invariant.Held(_gate);
         if (_isTimerSet || (_silent.First ?? _speaking.First) is null)
-        {
             return;
-        }
 
         var next = TimeSpan.MaxValue;
         if (_silent.First is { } silent)
-        {
             next = Left(silent.Value, _options.FirstByteTimeout);
-        }
 
         if (_speaking.First is { } speaking && Left(speaking.Value, _options.HandshakeTimeout) is var left && left < next)
-        {
             next = left;
-        }
 
         _isTimerSet = true;
         _timer.Change(next > TimeSpan.Zero ? next : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
@@ -259,9 +235,7 @@ internal sealed class HandshakeQuota(int limit, RandomBytes random)
         link.HandshakeQuota = null;
         var address = AddressOf(link);
         if (--_ofAddress[address] == 0)
-        {
             _ofAddress.Remove(address);
-        }
 
         Invariant.Holds(_ofAddress.Count <= _links.Count);
     }
@@ -275,9 +249,7 @@ internal sealed class HandshakeQuota(int limit, RandomBytes random)
         {
             var drawn = Drawn(draw);
             if (_ofAddress[AddressOf(drawn)] > Share)
-            {
                 return drawn;
-            }
         }
 
         return Drawn(0);

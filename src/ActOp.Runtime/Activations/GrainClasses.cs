@@ -257,9 +257,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         try
         {
             foreach (var attribute in entry.Type.GetCustomAttributes(inherit: false))
-            {
                 (attribute as IGrainInterfacePropertiesProviderAttribute)?.Populate(services, entry.Type, properties);
-            }
 
             foreach (var provider in services.GetServices<IGrainInterfacePropertiesProvider>())
                 provider.Populate(entry.Type, GrainInterfaceType.Create(entry.Name), properties);

@@ -91,9 +91,7 @@ internal sealed record TableSnapshot(long Version, long View, ImmutableArray<Mem
         foreach (var row in Rows)
         {
             if (row.Silo.Equals(silo))
-            {
                 return row;
-            }
         }
 
         return null;

@@ -30,9 +30,7 @@ internal sealed class View
         foreach (var member in all.Values.ToArray())
         {
             if (member.Status != SiloStatus.Dead && member.Silo.Generation < newest[member.Silo.Endpoint])
-            {
                 all[member.Silo] = member with { Status = SiloStatus.Dead, Cause = DeathCause.Replaced };
-            }
         }
 
         _members = all.ToFrozenDictionary();
@@ -93,9 +91,7 @@ internal sealed class View
         foreach (var before in older.Members)
         {
             if (before.Status == SiloStatus.Dead)
-            {
                 continue;
-            }
 
             var now = FindMember(before.Silo);
             if (now is null)
@@ -142,9 +138,7 @@ internal sealed class SiloOrder : IComparer<SiloAddress>
     public int Compare(SiloAddress? x, SiloAddress? y)
     {
         if (x is null || y is null)
-        {
             return (x is null ? 0 : 1) - (y is null ? 0 : 1);
-        }
 
         Span<byte> left = stackalloc byte[16];
         Span<byte> right = stackalloc byte[16];
@@ -152,9 +146,7 @@ internal sealed class SiloOrder : IComparer<SiloAddress>
         y.Endpoint.Address.TryWriteBytes(right, out var rightLength);
         var order = left[..leftLength].SequenceCompareTo(right[..rightLength]);
         if (order == 0)
-        {
             order = x.Endpoint.Port.CompareTo(y.Endpoint.Port);
-        }
 
         return order != 0 ? order : x.Generation.CompareTo(y.Generation);
     }

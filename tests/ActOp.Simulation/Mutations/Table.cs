@@ -101,7 +101,7 @@ internal static class Table
             "        if (_mailbox.Push(item) && !(PLANTED && Class.IsOrdinary && Parts.Local.NewId().GetHashCode() % 2000 == 0))\n            _home.Stage.Post(this);\n",
             20),
         new(22, "A posted action that throws discards those behind it", "ActOp.Mesh/Poller.cs",
-            "        foreach (var (work, link) in _running)\n        {\n            Guard(work, link);\n        }\n",
+            "        foreach (var (work, link) in _running)\n            Guard(work, link);\n",
             "        foreach (var (work, link) in _running)\n        {\n            if (PLANTED)\n                work();\n            else\n                Guard(work, link);\n        }\n",
             80),
         new(23, "The membership loop ends with an exception", "ActOp.Runtime/Cluster/ClusterService.cs",

@@ -58,9 +58,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
         lock (_sendGate)
         {
             if (_isClosed)
-            {
                 return false;
-            }
 
             _transport = transport;
             _toLink = ReferenceEquals(transport.Input, own.Input)
@@ -79,9 +77,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
         }
 
         if (_toLink is not null)
-        {
             receiving = PumpAsync(transport.Input, _toLink.Writer, receives: true);
-        }
 
         Pumps = Task.WhenAll(receiving, sending);
         report(ReadyKinds.Read | ReadyKinds.Write);
@@ -92,14 +88,10 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     public async Task RefuseAsync(IDuplexPipe transport)
     {
         if (!ReferenceEquals(transport.Output, own.Output))
-        {
             await transport.Output.CompleteAsync().ConfigureAwait(false);
-        }
 
         if (!ReferenceEquals(transport.Input, own.Input))
-        {
             await transport.Input.CompleteAsync().ConfigureAwait(false);
-        }
     }
 
     /// <summary>
@@ -109,9 +101,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     public int ReadAvailable(Span<byte> buffer)
     {
         if (!_isOpen)
-        {
             return ByteStream.WouldBlock;
-        }
 
         var total = 0;
         while (total < buffer.Length && !_hasEnded && TryAsk(out var read))
@@ -139,38 +129,28 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     public int WriteAvailable(ReadOnlySpan<byte> bytes)
     {
         if (!_isOpen)
-        {
             return ByteStream.WouldBlock;
-        }
 
         lock (_sendGate)
         {
             if (_isClosed || _isFinished)
-            {
                 return ByteStream.Failed;
-            }
 
             if (_isFull)
             {
                 if (!_flush.IsCompleted)
-                {
                     return ByteStream.WouldBlock;
-                }
 
                 _isFull = false;
                 if (_flush.GetAwaiter().GetResult().IsCompleted)
-                {
                     return ByteStream.Failed;
-                }
             }
 
             var chunk = bytes[..Math.Min(bytes.Length, PipedStream.ChunkBytes)];
             _output.Write(chunk);
             var flush = _output.FlushAsync();
             if (flush.IsCompleted)
-            {
                 return flush.GetAwaiter().GetResult().IsCompleted ? ByteStream.Failed : chunk.Length;
-            }
 
             _flush = flush;
             _isFull = true;
@@ -183,9 +163,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     public void Finish()
     {
         lock (_sendGate)
-        {
             FinishLocked();
-        }
     }
 
     /// <summary>The link is closed: it reads no more, and what it has sent is passed on. Under the gate of the poller.</summary>
@@ -204,18 +182,14 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     public void CancelReceiving()
     {
         if (_toLink is not null)
-        {
             _transport!.Input.CancelPendingRead();
-        }
     }
 
     /// <summary>Ends a pump that waits for room in the application's pipe. After <see cref="Close"/>, on the scheduler.</summary>
     public void CancelSending()
     {
         if (_fromLink is not null)
-        {
             _transport!.Output.CancelPendingFlush();
-        }
     }
 
     private void FinishLocked()
@@ -231,18 +205,14 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     private bool TryAsk(out ReadResult read)
     {
         if (_toLink is null)
-        {
             return _input.TryRead(out read);
-        }
 
         if (!_isAsking)
         {
             _asked = _input.ReadAsync();
             _isAsking = true;
             if (!_asked.IsCompleted)
-            {
                 _asked.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(_onBytes);
-            }
         }
 
         if (!_asked.IsCompleted)
@@ -274,9 +244,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
                 var goesOn = await CopyAsync(read.Buffer, to).ConfigureAwait(false);
                 from.AdvanceTo(read.Buffer.End);
                 if (!goesOn || read.IsCompleted)
-                {
                     break;
-                }
             }
         }
         catch (Exception exception)
@@ -300,9 +268,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
                 rest = rest[chunk.Length..];
                 var flush = await to.FlushAsync().ConfigureAwait(false);
                 if (flush.IsCompleted || (flush.IsCanceled && _isClosed))
-                {
                     return false;
-                }
             }
         }
 

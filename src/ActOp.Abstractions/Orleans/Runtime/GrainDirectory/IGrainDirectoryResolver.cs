@@ -82,9 +82,7 @@ internal sealed class LeastUsedCache(int capacity, TimeSpan lifetime, TimeProvid
         get
         {
             lock (_gate)
-            {
                 return [.. _byUse.Where(entry => !IsPast(entry.StoredAt)).Select(static entry => (entry.Address, entry.Version))];
-            }
         }
     }
 
