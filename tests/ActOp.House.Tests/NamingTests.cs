@@ -82,6 +82,34 @@ public class NamingTests(ITestOutputHelper output)
         Findings.AreListed(found.Distinct(), "several-meanings.txt");
     }
 
+    /// <summary>
+    /// The rules of .editorconfig (IDE1006), which editors show and builds leave to this test; and those for statics that change, which no
+    /// rule can say: t_ for each thread, s_ for all.
+    /// </summary>
+    [Fact]
+    public void A_field_is_named_by_what_may_change_it()
+    {
+        var wrong = from file in Repository.Sources("src", "tests", "samples", "bench")
+                    from field in file.Syntax.DescendantNodes().OfType<FieldDeclarationSyntax>()
+                    from variable in field.Declaration.Variables
+                    where !IsNamedWell(field, variable.Identifier.Text)
+                    select $"{file.Path}: {variable.Identifier.Text}";
+        Findings.None(wrong);
+    }
+
+    private static bool IsNamedWell(FieldDeclarationSyntax field, string name)
+    {
+        var words = field.Modifiers.Select(static modifier => modifier.Text).ToHashSet();
+        if (words.Contains("const") || (words.Contains("static") && words.Contains("readonly")))
+            return char.IsUpper(name[0]);
+        if (words.Overlaps(["public", "protected", "internal"]))
+            return true;
+        if (!words.Contains("static"))
+            return name.Length > 1 && name[0] == '_' && !char.IsUpper(name[1]);
+        var isOfThread = field.AttributeLists.Any(static list => list.ToString().Contains("ThreadStatic", StringComparison.Ordinal));
+        return name.StartsWith(isOfThread ? "t_" : "s_", StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Every_listed_name_is_in_use()
     {
