@@ -55,15 +55,15 @@ public sealed class ContractsFix : CodeFixProvider
         diagnostic.Properties.TryGetValue(ContractsProject.MemberKey, out var member);
         return diagnostic.Id switch
         {
-            "ORLEANS0017" => ("Update version in OrleansContracts.txt", (file, sources) => file.Update(Find(sources, key))),
+            "ORLEANS0017" => ("Update version in OrleansContracts.txt", (file, sources) => file.Update(FindSource(sources, key))),
             "ORLEANS0019" => ("Mark as *RETIRED* in OrleansContracts.txt", (file, _) => file.Retire(key!)),
-            "ORLEANS0023" => ("Update grain class alias in OrleansContracts.txt", (file, sources) => file.Rename(Find(sources, key))),
+            "ORLEANS0023" => ("Update grain class alias in OrleansContracts.txt", (file, sources) => file.Rename(FindSource(sources, key))),
             "ORLEANS0024" => ("Mark grain class as *RETIRED* in OrleansContracts.txt", (file, _) => file.Retire(key!)),
-            _ => ("Add to OrleansContracts.txt", (file, sources) => file.Add(Find(sources, key), member)),
+            _ => ("Add to OrleansContracts.txt", (file, sources) => file.Add(FindSource(sources, key), member)),
         };
     }
 
-    private static SourceContract Find(List<SourceContract> sources, string? key) => sources.First(source => source.Key == key);
+    private static SourceContract FindSource(List<SourceContract> sources, string? key) => sources.First(source => source.Key == key);
 
     private static async Task<Solution> Write(
         Project project, Action<ContractFile, List<SourceContract>> change, CancellationToken cancel)

@@ -59,7 +59,7 @@ public sealed class AdviceAnalyzer : DiagnosticAnalyzer
     {
         foreach (var name in (string[])[Attributes.Alias, Attributes.GenerateSerializer])
         {
-            if (Attributes.Find(type, name) is { ApplicationSyntaxReference: { } syntax } attribute)
+            if (Attributes.FindAttribute(type, name) is { ApplicationSyntaxReference: { } syntax } attribute)
             {
                 var shortName = attribute.AttributeClass!.Name.Substring(0, attribute.AttributeClass.Name.Length - "Attribute".Length);
                 context.ReportDiagnostic(Diagnostic.Create(

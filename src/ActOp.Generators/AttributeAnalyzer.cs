@@ -36,19 +36,19 @@ public sealed class AttributeAnalyzer : DiagnosticAnalyzer
         {
             if (attribute.AttributeClass is not { } type)
                 continue;
-            var place = attribute.ApplicationSyntaxReference is { } syntax
+            var location = attribute.ApplicationSyntaxReference is { } syntax
                 ? Location.Create(syntax.SyntaxTree, syntax.Span) : Location.None;
             var fullName = type.ToDisplayString();
             if (Reason(fullName, owner, attribute) is { } reason)
             {
                 var name = type.Name.Substring(0, type.Name.Length - "Attribute".Length);
-                report(Diagnostic.Create(Rule.Unsupported, place, name, reason));
+                report(Diagnostic.Create(Rule.Unsupported, location, name, reason));
             }
             else if (fullName is Attributes.InvokableBaseType or Attributes.DefaultInvokableBaseType
                 && Type(attribute, attribute.ConstructorArguments.Length - 1) is { } request
                 && CustomRequests.Fault(request, compilation) is { } fault)
             {
-                report(Diagnostic.Create(Rule.Mapping, place, fault));
+                report(Diagnostic.Create(Rule.Mapping, location, fault));
             }
         }
     }

@@ -141,7 +141,7 @@ public sealed class ContractsAnalyzer : DiagnosticAnalyzer
         {
             context.ReportDiagnostic(Diagnostic.Create(
                 entry.IsInterface ? ContractRule.DuplicateInterface : ContractRule.DuplicateClass,
-                Place(context.AdditionalFile, text, entry.Line), entry.Name));
+                LocationOf(context.AdditionalFile, text, entry.Line), entry.Name));
         }
     }
 
@@ -156,7 +156,7 @@ public sealed class ContractsAnalyzer : DiagnosticAnalyzer
                 foreach (var gone in entry.Members.Where(member => member.Identity is not null && !members.Contains(member.Key)))
                 {
                     context.ReportDiagnostic(Diagnostic.Create(
-                        ContractRule.RemovedMember, Place(file, text, gone.Line), gone.Text, contract.Name));
+                        ContractRule.RemovedMember, LocationOf(file, text, gone.Line), gone.Text, contract.Name));
                 }
             }
             else if (entry.IsInterface || !contracts.Any(one => one.IsRenamed(entry) && !declared.Entries.Any(other =>
@@ -164,12 +164,12 @@ public sealed class ContractsAnalyzer : DiagnosticAnalyzer
             {
                 context.ReportDiagnostic(Diagnostic.Create(
                     entry.IsInterface ? ContractRule.RemovedInterface : ContractRule.RemovedClass,
-                    Place(file, text, entry.Line), Keyed(entry.Key), entry.Name));
+                    LocationOf(file, text, entry.Line), Keyed(entry.Key), entry.Name));
             }
         }
     }
 
-    private static Location Place(AdditionalText file, SourceText text, int line)
+    private static Location LocationOf(AdditionalText file, SourceText text, int line)
     {
         var span = text.Lines[line].Span;
         return Location.Create(file.Path, span, text.Lines.GetLinePositionSpan(span));

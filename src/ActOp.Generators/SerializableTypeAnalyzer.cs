@@ -76,7 +76,7 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
     {
         if (Attributes.Has(type, InlineArray))
             context.Report(Rule.Lost, type, "All elements but the first", type.Name, "an inline array has one field only; use an array");
-        var inherited = Inheritance.Of(type);
+        var inherited = Inheritance.InheritanceOf(type);
         if (inherited.Lost is { } lost)
         {
             context.Report(Rule.Lost, type, "The state of the base class '" + lost.Name + "'", type.Name,

@@ -112,9 +112,9 @@ internal static class OrleansSection
     /// </summary>
     private static Type? Registered(string kind, string name, string target)
     {
-        return Find(AppDomain.CurrentDomain.GetAssemblies()) ?? Find(Packages());
+        return RegisteredIn(AppDomain.CurrentDomain.GetAssemblies()) ?? RegisteredIn(Packages());
 
-        Type? Find(IEnumerable<Assembly> assemblies) =>
+        Type? RegisteredIn(IEnumerable<Assembly> assemblies) =>
             In(assemblies, kind, target).FirstOrDefault(provider => Is(provider.Name, name))?.Type;
     }
 

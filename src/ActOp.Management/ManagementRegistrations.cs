@@ -31,44 +31,44 @@ internal static class ManagementRegistrations
     internal static void AddSilo(IServiceCollection services)
     {
         AddCommon(services);
-        services.AddSingleton(static provider => Of(provider) is var node
+        services.AddSingleton(static provider => NodeOf(provider) is var node
             ? new ManagementNeeds(node.Local, node.ClusterView, node.Factory, node.Directory, node.Manifests)
             : null!);
         services.AddSingleton(new NodeTarget(ManagementTarget.Name, static node =>
             new ManagementTarget(node.Local, node.Activations, node.Manifests, node.Peers, node.Router)));
         services.TryAddSingleton<IVersionStore>(static provider =>
-            new VersionStore(provider, provider.GetRequiredService<IGrainFactory>(), Of(provider).Manifests.Versions));
-        services.AddSingleton<ILocalActivationStatusChecker>(static provider => new LocalActivations(Of(provider).Activations));
+            new VersionStore(provider, provider.GetRequiredService<IGrainFactory>(), NodeOf(provider).Manifests.Versions));
+        services.AddSingleton<ILocalActivationStatusChecker>(static provider => new LocalActivations(NodeOf(provider).Activations));
         services.AddTransient<IGrainManagementExtension>(static provider =>
             new GrainManagementExtension(provider.GetRequiredService<IGrainContextAccessor>().GrainContext));
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider =>
-            new LateVersions(provider.GetRequiredService<ManagementNeeds>, GuardedLoggers.Of(provider)));
-        services.AddSingleton(static provider => new GrainClassMap(Of(provider).Classes));
-        services.AddSingleton(static provider => Of(provider).Classes);
-        services.AddSingleton<IGrainLocator>(static provider => Of(provider) is var node
+            new LateVersions(provider.GetRequiredService<ManagementNeeds>, GuardedLoggers.GuardedOf(provider)));
+        services.AddSingleton(static provider => new GrainClassMap(NodeOf(provider).Classes));
+        services.AddSingleton(static provider => NodeOf(provider).Classes);
+        services.AddSingleton<IGrainLocator>(static provider => NodeOf(provider) is var node
             ? new GrainLocator(node.Local, node.Activations, node.Locations, node.Directory, node.Factory)
             : null!);
         services.AddSingleton<GrainTypeSharedContextResolver>();
         services.AddSingleton<PlacementStrategyResolver>();
         services.AddSingleton<PlacementFilterDirectorResolver>();
         services.AddSingleton<IConfigurationValidator, ActivationRule>();
-        services.AddSingleton(static provider => Of(provider).Activations);
-        services.TryAddSingleton<IOverloadDetector>(static provider => new OverloadReading(() => Of(provider).Router.Overload));
+        services.AddSingleton(static provider => NodeOf(provider).Activations);
+        services.TryAddSingleton<IOverloadDetector>(static provider => new OverloadReading(() => NodeOf(provider).Router.Overload));
         AddMoments<ISiloLifecycle>(services);
         services.AddSingleton<ISiloStatusOracle>(static provider => provider.GetRequiredService<MembershipApi>());
     }
 
     internal static void AddCommon(IServiceCollection services)
     {
-        services.AddSingleton(static provider => Of(provider) is var node
+        services.AddSingleton(static provider => NodeOf(provider) is var node
             ? new MembershipApi(node.Local, node.ClusterView, () => node.Cluster,
                 node.IsSilo ? provider.GetRequiredService<IOptions<SiloOptions>>().Value.SiloName : "")
             : null!);
         services.AddSingleton<IClusterMembershipService>(static provider => provider.GetRequiredService<MembershipApi>());
-        services.AddSingleton<IClusterManifestProvider>(static provider => Of(provider) is var node
+        services.AddSingleton<IClusterManifestProvider>(static provider => NodeOf(provider) is var node
             ? new ManifestApi(node.Local, node.ClusterView, node.Manifests, node.Classes)
             : null!);
-        services.AddSingleton<ITimerManager>(static provider => new NodeDelays(() => Of(provider).Local.TaskTime));
+        services.AddSingleton<ITimerManager>(static provider => new NodeDelays(() => NodeOf(provider).Local.TaskTime));
         services.TryAddSingleton<IEnvironmentStatisticsProvider>(static provider =>
             new ProcessStatistics(provider.GetRequiredService<TimeProvider>()));
         services.AddSingleton<OlderStatistics>();
@@ -79,7 +79,7 @@ internal static class ManagementRegistrations
         services.AddSingleton<GrainTypeResolver>();
         services.AddSingleton<GrainInterfaceTypeResolver>();
         services.AddSingleton(static provider => new GrainInterfaceTypeToGrainTypeResolver(
-            provider.GetRequiredService<IClusterManifestProvider>(), (name, prefix) => Resolve(Of(provider).Classes, name, prefix)));
+            provider.GetRequiredService<IClusterManifestProvider>(), (name, prefix) => Resolve(NodeOf(provider).Classes, name, prefix)));
         services.AddSingleton<GrainReferenceActivator>();
     }
 
@@ -87,8 +87,8 @@ internal static class ManagementRegistrations
         where TLifecycle : ILifecycleObservable
     {
         services.AddSingleton(static provider => new ServiceMoments<TLifecycle>(
-            new Lazy<BackgroundPart>(() => Of(provider).Local.Background.Part("lifecycle callbacks")),
-            GuardedLoggers.Of(provider).CreateLogger("ActOp.Runtime")));
+            new Lazy<BackgroundPart>(() => NodeOf(provider).Local.Background.Part("lifecycle callbacks")),
+            GuardedLoggers.GuardedOf(provider).CreateLogger("ActOp.Runtime")));
         services.AddSingleton<IServiceLifecycle>(static provider => provider.GetRequiredService<ServiceMoments<TLifecycle>>());
         services.AddSingleton<ILifecycleParticipant<TLifecycle>>(
             static provider => provider.GetRequiredService<ServiceMoments<TLifecycle>>());
@@ -102,7 +102,7 @@ internal static class ManagementRegistrations
         services.AddSingleton<IConfigurationValidator, RebalancerRule>();
         services.AddSingleton(static provider =>
         {
-            var node = Of(provider);
+            var node = NodeOf(provider);
             var rebalancer = new Rebalancer(
                 node.Local, node.ClusterView, node.Activations, node.Manifests, node.Locality, node.Factory,
                 provider.GetRequiredService<IOptions<ActivationRebalancerOptions>>().Value,
@@ -118,7 +118,7 @@ internal static class ManagementRegistrations
         ActOp.Serialization.TypeManifest.TryGetInterface(name.ToString()!, out var found) && !found.Type.IsGenericTypeDefinition
             ? classes.Resolve(found.Type, prefix) : null;
 
-    private static Node Of(IServiceProvider provider) => provider.GetRequiredService<Node>();
+    private static Node NodeOf(IServiceProvider provider) => provider.GetRequiredService<Node>();
 
     /// <summary>A silo makes its activations itself.</summary>
     private sealed class ActivationRule(IServiceProvider services) : IConfigurationValidator

@@ -79,7 +79,7 @@ internal sealed class ManagementTarget(
             SentMessages = peers.Mesh.FramesSent,
             ReceivedMessages = peers.Mesh.FramesReceived,
             IsOverloaded = router.Overload is { IsOverloaded: true },
-            EnvironmentStatistics = CheckedStatistics.Of(local.Services)?.GetEnvironmentStatistics() ?? default,
+            EnvironmentStatistics = CheckedStatistics.FromServices(local.Services)?.GetEnvironmentStatistics() ?? default,
         });
     }
 

@@ -39,20 +39,20 @@ internal sealed class ManifestApi(LocalNode local, ClusterView cluster, ClusterM
     public IAsyncEnumerable<ClusterManifest> Updates => Management.Updates.Read(
         () => Task.WhenAny(manifests.Changed, cluster.Changed), () => Current, local.Background.Part("manifest updates").Stopping);
 
-    public GrainManifest LocalGrainManifest => _own ??= Of(local.IsSilo ? manifests.Own : classes.LocalInterfaces());
+    public GrainManifest LocalGrainManifest => _own ??= ManifestOf(local.IsSilo ? manifests.Own : classes.LocalInterfaces());
 
     private ClusterManifest Make(KnownManifests known, GrainTypeEntry[] entries, long major)
     {
         var silos = known.Manifests.ToImmutableDictionary(
             static pair => pair.Key,
-            pair => Of(local.IsSilo ? pair.Value.Manifest
+            pair => ManifestOf(local.IsSilo ? pair.Value.Manifest
                 : new SiloManifest { Grains = entries, Interfaces = pair.Value.Manifest.Interfaces }));
         var version = new MajorMinorVersion(major, ++_minor);
         return local.IsSilo ? new ClusterManifest(version, silos)
             : new ClusterManifest(version, silos, [LocalGrainManifest, .. silos.Values]);
     }
 
-    private static GrainManifest Of(SiloManifest manifest) => new(
+    private static GrainManifest ManifestOf(SiloManifest manifest) => new(
         manifest.Grains.DistinctBy(static entry => entry.GrainType).ToImmutableDictionary(
             static entry => GrainType.Create(entry.GrainType),
             static entry => new GrainProperties(entry.Properties.ToImmutableDictionary(StringComparer.Ordinal))),

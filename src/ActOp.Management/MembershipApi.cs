@@ -18,7 +18,7 @@ internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<C
     private readonly BackgroundPart _work = local.Background.Part("membership updates");
     private readonly Lock _gate = new();
     private (ISiloStatusListener Listener, ListenerQueue<ClusterMember> Queue)[] _listeners = [];
-    private (View View, ClusterMembershipSnapshot Snapshot) _last = (View.Empty, Of(View.Empty));
+    private (View View, ClusterMembershipSnapshot Snapshot) _last = (View.Empty, SnapshotOf(View.Empty));
     private bool _tells;
 
     public ClusterMembershipSnapshot CurrentSnapshot
@@ -29,7 +29,7 @@ internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<C
             lock (_gate)
             {
                 if (!ReferenceEquals(_last.View, view))
-                    _last = (view, Of(view));
+                    _last = (view, SnapshotOf(view));
                 return _last.Snapshot;
             }
         }
@@ -80,7 +80,7 @@ internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<C
 
     public bool TryGetSiloName(SiloAddress siloAddress, out string? siloName)
     {
-        siloName = cluster.View.Find(siloAddress)?.Name;
+        siloName = cluster.View.FindMember(siloAddress)?.Name;
         return siloName is not null;
     }
 
@@ -120,7 +120,7 @@ internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<C
         }
     }
 
-    private static ClusterMembershipSnapshot Of(View view) => new(
+    private static ClusterMembershipSnapshot SnapshotOf(View view) => new(
         view.Members.ToImmutableDictionary(
             static member => member.Silo, static member => new ClusterMember(member.Silo, member.Status, member.Name)),
         view.Version);

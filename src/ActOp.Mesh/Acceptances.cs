@@ -10,9 +10,9 @@ internal sealed class Acceptances(
     HandshakeIdentity identity, PendingHandshakes pending, MeshTables tables, Poller control, MeshReports reports, ConnectionCounts counts)
 {
     /// <summary>A listener has accepted a connection.</summary>
-    public void Accepted(ByteStream stream, ListenerPlace place)
+    public void Accepted(ByteStream stream, ListenerCount listener)
     {
-        if (counts.TryEnter(place, stream) is not DisconnectReason.None and var reason)
+        if (counts.TryEnter(listener, stream) is not DisconnectReason.None and var reason)
         {
             Turn(stream, reason);
             return;
@@ -21,20 +21,16 @@ internal sealed class Acceptances(
         Link? link = null;
         try
         {
-            link = tables.TryAddLink(stream, LinkPhase.AwaitHello, place);
+            link = tables.TryAddLink(stream, LinkPhase.AwaitHello, listener);
         }
         finally
         {
             if (link is null)
-            {
-                counts.Leave(place, stream);
-            }
+                counts.Leave(listener, stream);
         }
 
         if (link is not null)
-        {
             Begin(link);
-        }
     }
 
     private void Begin(Link link)

@@ -13,70 +13,60 @@ internal sealed class ConnectionCounts(MeshOptions options)
 {
     private readonly Lock _gate = new();
     private readonly Dictionary<object, int> _ofAddress = [];
-    private readonly List<ListenerPlace> _places = [];
+    private readonly List<ListenerCount> _listeners = [];
 
     /// <summary>A listener begins to accept.</summary>
-    public ListenerPlace Add(NodeKind accepts)
+    public ListenerCount Add(NodeKind accepts)
     {
-        var place = new ListenerPlace(accepts);
+        var listener = new ListenerCount(accepts);
         lock (_gate)
-        {
-            _places.Add(place);
-        }
+            _listeners.Add(listener);
 
-        return place;
+        return listener;
     }
 
     /// <summary>Takes the counts of a connection; else returns the reason of its refusal.</summary>
-    public DisconnectReason TryEnter(ListenerPlace place, ByteStream stream)
+    public DisconnectReason TryEnter(ListenerCount listener, ByteStream stream)
     {
         var address = AddressOf(stream.RemoteEndPoint);
         lock (_gate)
         {
             var ofAddress = _ofAddress.GetValueOrDefault(address);
-            if (place.Count >= options.MaxConnections)
-            {
+            if (listener.Count >= options.MaxConnections)
                 return DisconnectReason.TooManyConnections;
-            }
 
             if (ofAddress >= options.MaxConnectionsPerAddress)
-            {
                 return DisconnectReason.TooManyConnectionsOfAddress;
-            }
 
-            place.Count++;
+            listener.Count++;
             _ofAddress[address] = ofAddress + 1;
             if (Invariant.AreChecked)
-                Invariant.Holds(_ofAddress.Count <= _places.Sum(static one => one.Count));
+                Invariant.Holds(_ofAddress.Count <= _listeners.Sum(static one => one.Count));
             return DisconnectReason.None;
         }
     }
 
     /// <summary>Returns the counts of a connection.</summary>
-    public void Leave(ListenerPlace place, ByteStream stream)
+    public void Leave(ListenerCount listener, ByteStream stream)
     {
         var address = AddressOf(stream.RemoteEndPoint);
         lock (_gate)
         {
-            place.Count--;
-            Invariant.Holds(place.Count >= 0);
+            listener.Count--;
+            Invariant.Holds(listener.Count >= 0);
             if (--_ofAddress[address] == 0)
-            {
                 _ofAddress.Remove(address);
-            }
 
             if (Invariant.AreChecked)
-                Invariant.Holds(_ofAddress.Count <= _places.Sum(static one => one.Count));
+                Invariant.Holds(_ofAddress.Count <= _listeners.Sum(static one => one.Count));
         }
     }
 
     /// <summary>Connections accepted for a kind of nodes.</summary>
-    public int Of(NodeKind kind)
+    public int CountOf(NodeKind kind)
     {
         lock (_gate)
-        {
-            return _places.Sum(place => place.Accepts == kind ? place.Count : 0);
-        }
+            return _listeners.Sum(listener => listener.Accepts == kind ? listener.Count : 0);
     }
 
     /// <summary>What the limits of an address hold for: the address without its port.</summary>
@@ -85,7 +75,7 @@ internal sealed class ConnectionCounts(MeshOptions options)
 }
 
 /// <summary>One listener: whom it accepts, and its open connections, guarded by the gate of <see cref="ConnectionCounts"/>.</summary>
-internal sealed class ListenerPlace(NodeKind accepts)
+internal sealed class ListenerCount(NodeKind accepts)
 {
     public NodeKind Accepts => accepts;
 

@@ -33,9 +33,7 @@ public readonly ref struct FrameBatch
         public bool MoveNext()
         {
             if (_rest.IsEmpty)
-            {
                 return false;
-            }
 
             // The slicer has checked every length before the batch was made.
             var length = BinaryPrimitives.ReadInt32LittleEndian(_rest);
@@ -57,14 +55,10 @@ public readonly ref struct FrameBatch
         {
             var body = BinaryPrimitives.ReadUInt32LittleEndian(bytes[length..]);
             if (body > (uint)maxBody)
-            {
                 return false;
-            }
 
             if (bytes.Length - length - WireLimits.PrefixBytes < (int)body)
-            {
                 return true;
-            }
 
             length += WireLimits.PrefixBytes + (int)body;
             frames++;

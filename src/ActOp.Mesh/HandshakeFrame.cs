@@ -106,35 +106,33 @@ internal sealed class HandshakeFrame
         switch (Kind)
         {
             case HandshakeKind.Greeting:
-                Put(buffer, ref at, Tag.Nonce, Nonce);
+                WriteField(buffer, ref at, Tag.Nonce, Nonce);
                 break;
             case HandshakeKind.Hello:
-                Put(buffer, ref at, Tag.Nonce, Nonce);
+                WriteField(buffer, ref at, Tag.Nonce, Nonce);
                 PutNode(buffer, ref at);
-                Put(buffer, ref at, Tag.Cluster, Cluster);
-                Put(buffer, ref at, Tag.Service, Service);
+                WriteField(buffer, ref at, Tag.Cluster, Cluster);
+                WriteField(buffer, ref at, Tag.Service, Service);
                 break;
             case HandshakeKind.Answer:
                 PutNode(buffer, ref at);
                 break;
             case HandshakeKind.Claim:
-                Put(buffer, ref at, Tag.Session, Session, 8);
-                Put(buffer, ref at, Tag.Channel, (ulong)Channel, 1);
-                Put(buffer, ref at, Tag.Index, Index, 2);
-                Put(buffer, ref at, Tag.Links, Links, 2);
-                Put(buffer, ref at, Tag.Supersedes, Supersedes, 8);
-                Put(buffer, ref at, Tag.Token, Token);
+                WriteField(buffer, ref at, Tag.Session, Session, 8);
+                WriteField(buffer, ref at, Tag.Channel, (ulong)Channel, 1);
+                WriteField(buffer, ref at, Tag.Index, Index, 2);
+                WriteField(buffer, ref at, Tag.Links, Links, 2);
+                WriteField(buffer, ref at, Tag.Supersedes, Supersedes, 8);
+                WriteField(buffer, ref at, Tag.Token, Token);
                 if (Mark != 0)
-                {
-                    Put(buffer, ref at, Tag.Mark, Mark, 8);
-                }
+                    WriteField(buffer, ref at, Tag.Mark, Mark, 8);
 
                 break;
             case HandshakeKind.Welcome:
-                Put(buffer, ref at, Tag.Token, Token);
+                WriteField(buffer, ref at, Tag.Token, Token);
                 break;
             case HandshakeKind.Refusal:
-                Put(buffer, ref at, Tag.Reason, (ulong)Reason, 1);
+                WriteField(buffer, ref at, Tag.Reason, (ulong)Reason, 1);
                 break;
         }
 
@@ -147,7 +145,7 @@ internal sealed class HandshakeFrame
         var buffer = new byte[frame.Length + ProofFieldBytes];
         frame.CopyTo(buffer, 0);
         var at = frame.Length;
-        Put(buffer, ref at, Tag.Proof, proof);
+        WriteField(buffer, ref at, Tag.Proof, proof);
         return buffer;
     }
 
@@ -170,12 +168,10 @@ internal sealed class HandshakeFrame
         {
             // Nothing follows a proof: it would not be covered.
             if (frame.Proof.Length > 0 || bytes.Length < 3 || bytes.Length - 3 < BinaryPrimitives.ReadUInt16LittleEndian(bytes[1..]))
-            {
                 return null;
-            }
 
             var length = BinaryPrimitives.ReadUInt16LittleEndian(bytes[1..]);
-            frame.Take((Tag)bytes[0], bytes.Slice(3, length));
+            frame.SetField((Tag)bytes[0], bytes.Slice(3, length));
             bytes = bytes[(3 + length)..];
         }
 
@@ -197,7 +193,7 @@ internal sealed class HandshakeFrame
 
     private bool IsNode => NodeKind is NodeKind.Silo or NodeKind.Client && WireLimits.IsName(Name, NodeId.MaxNameBytes);
 
-    private void Take(Tag tag, ReadOnlySpan<byte> value)
+    private void SetField(Tag tag, ReadOnlySpan<byte> value)
     {
         switch (tag)
         {
@@ -221,39 +217,33 @@ internal sealed class HandshakeFrame
 
     private void PutNode(byte[] buffer, ref int at)
     {
-        Put(buffer, ref at, Tag.Kind, (ulong)NodeKind, 1);
-        Put(buffer, ref at, Tag.Name, Encoding.UTF8.GetBytes(Name));
+        WriteField(buffer, ref at, Tag.Kind, (ulong)NodeKind, 1);
+        WriteField(buffer, ref at, Tag.Name, Encoding.UTF8.GetBytes(Name));
         if (KeepAlive is { } milliseconds)
-        {
-            Put(buffer, ref at, Tag.KeepAlive, (ulong)milliseconds, 4);
-        }
+            WriteField(buffer, ref at, Tag.KeepAlive, (ulong)milliseconds, 4);
     }
 
     private static ulong Number(ReadOnlySpan<byte> value)
     {
         ulong number = 0;
         for (var i = Math.Min(value.Length, 8) - 1; i >= 0; i--)
-        {
             number = (number << 8) | value[i];
-        }
 
         return number;
     }
 
-    private static void Put(byte[] buffer, ref int at, Tag tag, ReadOnlySpan<byte> value)
+    private static void WriteField(byte[] buffer, ref int at, Tag tag, ReadOnlySpan<byte> value)
     {
         PutHead(buffer, ref at, tag, value.Length);
         value.CopyTo(buffer.AsSpan(at));
         at += value.Length;
     }
 
-    private static void Put(byte[] buffer, ref int at, Tag tag, ulong number, int length)
+    private static void WriteField(byte[] buffer, ref int at, Tag tag, ulong number, int length)
     {
         PutHead(buffer, ref at, tag, length);
         for (var i = 0; i < length; i++, number >>= 8)
-        {
             buffer[at++] = (byte)number;
-        }
     }
 
     private static void PutHead(byte[] buffer, ref int at, Tag tag, int length)

@@ -18,7 +18,7 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
     /// <summary>The first frame of a dialler, by the key that it knows.</summary>
     internal HandshakeFrame Hello(HandshakeTranscript transcript)
     {
-        transcript.Key = keys.Of(self.Kind).FirstOrDefault();
+        transcript.Key = keys.KeysOf(self.Kind).FirstOrDefault();
         var nonce = keys.NewNonce();
         return new HandshakeFrame
         {
@@ -61,12 +61,10 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
     internal DisconnectReason CheckHello(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)
     {
         if (hello.NodeKind != link.Accepts)
-        {
             return DisconnectReason.WrongRole;
-        }
 
         var transcript = link.Transcript!;
-        var accepted = keys.Of(link.Accepts);
+        var accepted = keys.KeysOf(link.Accepts);
         var isProven = accepted.Length == 0 && transcript.IsProven(hello, body, null);
         foreach (var key in accepted)
         {

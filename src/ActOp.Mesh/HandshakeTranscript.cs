@@ -69,9 +69,7 @@ internal sealed class HandshakeTranscript
     public bool IsProven(HandshakeFrame frame, ReadOnlySpan<byte> bytes, byte[]? key)
     {
         if (key is null || frame.Proof.Length == 0)
-        {
             return key is null && frame.Proof.Length == 0;
-        }
 
         return CryptographicOperations.FixedTimeEquals(Proof(key, bytes[..^HandshakeFrame.ProofFieldBytes]), frame.Proof);
     }
@@ -109,7 +107,7 @@ internal sealed class HandshakeKeys
     public ulong Mark { get; }
 
     /// <summary>The accepted keys of a role, that of this node's own dials first.</summary>
-    public byte[][] Of(NodeKind role) => role == NodeKind.Silo ? _silo : _client;
+    public byte[][] KeysOf(NodeKind role) => role == NodeKind.Silo ? _silo : _client;
 
     public byte[] NewNonce()
     {

@@ -25,21 +25,15 @@ internal sealed class Handshakes(
 
         link.ProtocolVersion = frame.CommonVersion;
         if (frame.Kind == HandshakeKind.Refusal)
-        {
             Refuse(link, frame.Reason is DisconnectReason.None ? DisconnectReason.Garbage : frame.Reason, tell: false);
-        }
         else if (frame.CommonVersion == 0)
-        {
             Refuse(link, DisconnectReason.WrongVersion, tell: true);
-        }
         else
-        {
-            Take(link, frame, body);
-        }
+            OnFrame(link, frame, body);
     }
 
     /// <summary>Each phase has one frame that it waits for; every other one is garbage.</summary>
-    private void Take(Link link, HandshakeFrame frame, ReadOnlySpan<byte> body)
+    private void OnFrame(Link link, HandshakeFrame frame, ReadOnlySpan<byte> body)
     {
         var reason = DisconnectReason.Garbage;
         switch (link.Phase, frame.Kind)
@@ -80,9 +74,7 @@ internal sealed class Handshakes(
         // A dialler that goes after it has proved itself and learned whom it has reached only asked (MeshNode.Ask).
         var asked = link is { AbortReason: DisconnectReason.PeerClosed or DisconnectReason.Reset, Transcript.Node: not null };
         if (link.AbortReason != DisconnectReason.ClosedLocally && !asked)
-        {
             reports.LinkRefused(link);
-        }
     }
 
     /// <summary>A dialler shows what it knows. It does not know yet whom it has reached.</summary>
@@ -116,9 +108,7 @@ internal sealed class Handshakes(
         }
 
         if (!session.IsCommitted && !TryCommit(session, answer.Node))
-        {
             return;
-        }
 
         if (session.Peer.Id != answer.Node)
         {
@@ -177,7 +167,7 @@ internal sealed class Handshakes(
             return;
         }
 
-        owners.Take(node, claim.Token);
+        owners.BeginSession(node, claim.Token);
         pending.Leave(link);
         transcript.Add(body);
         // Made before the transcript goes; held before it leaves: after it frames may arrive, which wait until the session is complete.
@@ -192,18 +182,14 @@ internal sealed class Handshakes(
     private Session? SessionFor(Peer peer, HandshakeFrame claim)
     {
         if (tables.IsStopping)
-        {
             return null;
-        }
 
         if (peer.Arriving is { IsEnding: false } arriving)
         {
             if (arriving.IsDialled)
             {
                 if (identity.Self.CompareTo(peer.Id) < 0)
-                {
                     return null;
-                }
 
                 arriving.Abort(DisconnectReason.Duplicate);
             }
@@ -219,9 +205,7 @@ internal sealed class Handshakes(
         else if (peer.Current is { IsEnding: false } current)
         {
             if (current.Number > (current.IsDialled ? claim.Supersedes : claim.Session - 1))
-            {
                 return null;
-            }
 
             current.Abort(DisconnectReason.Superseded);
         }
@@ -242,7 +226,7 @@ internal sealed class Handshakes(
             return;
         }
 
-        owners.Take(node, welcome.Token);
+        owners.BeginSession(node, welcome.Token);
         link.Enter(LinkPhase.Held);
         session.Welcomed++;
         sessions.TryPromote(session.Peer);
@@ -261,9 +245,7 @@ internal sealed class Handshakes(
     private void Refuse(Link link, DisconnectReason reason, bool tell)
     {
         if (tell)
-        {
             link.SendHandshake(new HandshakeFrame { Kind = HandshakeKind.Refusal, Reason = reason }.Encode());
-        }
 
         control.CloseNow(link, reason);
     }

@@ -32,12 +32,12 @@ public sealed class Link
     private int _abortReason;
     private int _pauses;
 
-    internal Link(MeshNode node, ByteStream stream, LinkPhase phase, ListenerPlace? place, long sequence)
+    internal Link(MeshNode node, ByteStream stream, LinkPhase phase, ListenerCount? listener, long sequence)
     {
         _node = node;
         _stream = stream;
         _phase = phase;
-        Place = place;
+        Listener = listener;
         Sequence = sequence;
         Poller = node.ControlPoller;
         _sender = new LinkSender(this, node, stream);
@@ -91,10 +91,10 @@ public sealed class Link
     internal Session? Session { get; private set; }
 
     /// <summary>The kind that the other end must have: that of the listener, or silo if this end dialled.</summary>
-    internal NodeKind Accepts => Place?.Accepts ?? NodeKind.Silo;
+    internal NodeKind Accepts => Listener?.Accepts ?? NodeKind.Silo;
 
     /// <summary>The listener that has accepted it; null if this end dialled.</summary>
-    internal ListenerPlace? Place { get; }
+    internal ListenerCount? Listener { get; }
 
     /// <summary>What is counted of its frames that have begun to arrive, and of those that a client has not taken.</summary>
     internal long UnfinishedBytes => _receiver.UnfinishedBytes + _sender.CountedBytes;
@@ -126,7 +126,7 @@ public sealed class Link
     internal long HandshakeSince { get; set; }
 
     /// <summary>Where it has this place, and the place's number there.</summary>
-    internal HandshakePlaces? HandshakePlaces { get; set; }
+    internal HandshakeQuota? HandshakeQuota { get; set; }
 
     internal int HandshakeIndex { get; set; }
 
@@ -188,9 +188,7 @@ public sealed class Link
     {
         // It was closed meanwhile, and the end of its session follows: a stream that was freed must not be used.
         if (_phase == LinkPhase.Closed)
-        {
             return;
-        }
 
         Invariant.Holds(_phase == LinkPhase.Held);
         _phase = LinkPhase.Open;
@@ -349,21 +347,15 @@ internal static class PooledBuffer
     public static void GiveBackIfLarge(ref byte[] buffer, int retained)
     {
         if (buffer.Length > retained)
-        {
             GiveBack(ref buffer);
-        }
     }
 
     public static void GiveBack(ref byte[] buffer)
     {
         if (buffer.Length > MostShared)
-        {
             Keep(buffer);
-        }
         else if (buffer.Length > 0)
-        {
             ArrayPool<byte>.Shared.Return(buffer);
-        }
 
         buffer = [];
     }
@@ -371,16 +363,14 @@ internal static class PooledBuffer
     private static byte[] Rent(int length)
     {
         if (length <= MostShared)
-        {
             return ArrayPool<byte>.Shared.Rent(length);
-        }
 
         var rounded = (int)Math.Min(BitOperations.RoundUpToPowerOf2((uint)length), (uint)Array.MaxLength);
-        foreach (ref var place in Large.AsSpan())
+        foreach (ref var entry in Large.AsSpan())
         {
             // Of exactly this length, as from the shared pool: how much is read at once depends on it.
-            if (Volatile.Read(ref place) is { } kept && kept.TryGetTarget(out var buffer) && buffer.Length == rounded
-                && Interlocked.CompareExchange(ref place, null, kept) == kept)
+            if (Volatile.Read(ref entry) is { } kept && kept.TryGetTarget(out var buffer) && buffer.Length == rounded
+                && Interlocked.CompareExchange(ref entry, null, kept) == kept)
             {
                 return buffer;
             }
@@ -391,11 +381,11 @@ internal static class PooledBuffer
 
     private static void Keep(byte[] buffer)
     {
-        foreach (ref var place in Large.AsSpan())
+        foreach (ref var entry in Large.AsSpan())
         {
-            if (Volatile.Read(ref place) is not { } other || !other.TryGetTarget(out _))
+            if (Volatile.Read(ref entry) is not { } other || !other.TryGetTarget(out _))
             {
-                Volatile.Write(ref place, new WeakReference<byte[]>(buffer));
+                Volatile.Write(ref entry, new WeakReference<byte[]>(buffer));
                 return;
             }
         }

@@ -57,16 +57,12 @@ internal sealed class LinkReceiver
         do
         {
             if (!MayRead(poller))
-            {
                 return false;
-            }
 
             var need = FrameUnderWay();
             // Behind a large frame there is often another one: while more arrives, the link stays where it is until the next is known.
             if (need > 0 && _node.Reassign(_link, need))
-            {
                 return false;
-            }
 
             var result = need > poller.Buffer.Length
                 ? ReceiveLarge(need, out var asked)
@@ -98,9 +94,7 @@ internal sealed class LinkReceiver
             Invariant.Holds(poller.IsHeldByCaller);
         // A longer tail is a part of a large frame, which is collected in the tail itself.
         if (_tailCount == 0 || _tailCount > poller.Buffer.Length || !MayRead(poller))
-        {
             return;
-        }
 
         _tail.AsSpan(0, _tailCount).CopyTo(poller.Buffer);
         Slice(poller.Buffer.AsSpan(0, _tailCount));
@@ -110,9 +104,7 @@ internal sealed class LinkReceiver
     private void ReassignEmpty(Poller poller)
     {
         if (MayRead(poller))
-        {
             _node.Reassign(_link, FrameUnderWay());
-        }
     }
 
     private bool MayRead(Poller poller)
@@ -124,18 +116,14 @@ internal sealed class LinkReceiver
         if (result == ByteStream.WouldBlock)
         {
             if (_link.Phase == LinkPhase.AwaitHello && _stream.HasHeard)
-            {
                 _node.PendingHandshakes.Spoke(_link);
-            }
 
             return;
         }
 
         // The other end has finished, this one has not: accepted frames are still sent, and the last flush closes the link.
         if (result == 0 && _link.Phase == LinkPhase.Open && _sender.AwaitLastFlush())
-        {
             return;
-        }
 
         var reason = result == 0 ? DisconnectReason.PeerClosed
             : result == ByteStream.Refused ? DisconnectReason.ConnectRefused
@@ -210,16 +198,12 @@ internal sealed class LinkReceiver
             var isMark = !good && BinaryPrimitives.ReadUInt32LittleEndian(rest) == WireLimits.KeepAliveMark;
             KeepTail(isMark ? default : rest);
             if (frames > 0)
-            {
                 Deliver(bytes[..length], frames);
-            }
 
             if (!isMark)
             {
                 if (!good)
-                {
                     _link.Abort(DisconnectReason.FrameTooLarge);
-                }
 
                 return;
             }
@@ -247,9 +231,7 @@ internal sealed class LinkReceiver
             if (body > WireLimits.HandshakeBytes)
             {
                 if (TlsWire.LooksLikeTls(bytes))
-                {
                     _node.Log.TlsWithoutTls(_link.RemoteEndPoint);
-                }
 
                 _node.RefuseGarbage(_link);
                 return;
@@ -273,9 +255,7 @@ internal sealed class LinkReceiver
     {
         KeepTail(bytes);
         if (!bytes.IsEmpty)
-        {
             _node.PendingHandshakes.Spoke(_link);
-        }
     }
 
     private void Deliver(ReadOnlySpan<byte> bytes, int frames)
@@ -308,9 +288,7 @@ internal sealed class LinkReceiver
         bytes.CopyTo(_tail);
         _tailCount = bytes.Length;
         if (_tailCount == 0)
-        {
             ReturnTail();
-        }
     }
 
     /// <summary>The tail is empty: keeps only a small buffer, so that what is counted belongs to frames under way.</summary>

@@ -100,9 +100,7 @@ internal sealed class LinkSender
         lock (_appendGate)
         {
             if (!_appendable || _queued != 0 || _scheduled)
-            {
                 return;
-            }
 
             AppendLocked(default, default, WireLimits.PrefixBytes);
             _pendingFrames--;
@@ -121,9 +119,7 @@ internal sealed class LinkSender
     {
         var body = (long)head.Length + rest.Length;
         if (body > _node.Options.MaxFrameBytes)
-        {
             return SendResult.TooLarge;
-        }
 
         var need = WireLimits.PrefixBytes + (int)body;
         bool wake;
@@ -131,14 +127,10 @@ internal sealed class LinkSender
         lock (_appendGate)
         {
             if (!_appendable)
-            {
                 return SendResult.Closed;
-            }
 
             if (_queued != 0 && _queued + need > _queueBytes)
-            {
                 return SendResult.Full;
-            }
 
             AppendLocked(head, rest, need);
             wake = !_scheduled && (deferred == int.MaxValue || _pendingCount > deferred);
@@ -147,14 +139,10 @@ internal sealed class LinkSender
         }
 
         if (isBehind)
-        {
             CountQueue();
-        }
 
         if (wake)
-        {
             _node.Events.SendPending(_link);
-        }
 
         return SendResult.Accepted;
     }
@@ -168,9 +156,7 @@ internal sealed class LinkSender
             var half = _queueBytes / 2;
             var below = (long)bodyBytes + WireLimits.PrefixBytes <= half ? half : 0;
             if (!_appendable || _queued <= below)
-            {
                 return Task.CompletedTask;
-            }
 
             _roomBelow = _room is null ? below : Math.Max(_roomBelow, below);
             _room ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -189,14 +175,10 @@ internal sealed class LinkSender
         lock (_flushGate)
         {
             if (_sendClosed)
-            {
                 return FlushResult.Closed;
-            }
 
             if (_outSent == _outCount && !SwapBuffers())
-            {
                 return FlushResult.Idle;
-            }
 
             var waited = Volatile.Read(ref _blocked) == 1;
             var sent = SendOut(out var unmarked);
@@ -214,18 +196,14 @@ internal sealed class LinkSender
             }
 
             if (!more)
-            {
                 return FlushResult.Idle;
-            }
 
             // The frames behind the blocked ones waited for the poller's report, which finds the mark cleared.
             tookOver = waited && unmarked;
         }
 
         if (tookOver)
-        {
             _node.Events.SendPending(_link);
-        }
 
         return FlushResult.More;
     }
@@ -236,9 +214,7 @@ internal sealed class LinkSender
         lock (_appendGate)
         {
             if (_sendClosed)
-            {
                 return;
-            }
 
             AppendLocked(body, default, WireLimits.PrefixBytes + body.Length);
             _scheduled = true;
@@ -256,9 +232,7 @@ internal sealed class LinkSender
         lock (_appendGate)
         {
             if (_finishing || _sendClosed)
-            {
                 return;
-            }
 
             _appendable = false;
             _finishing = true;
@@ -267,9 +241,7 @@ internal sealed class LinkSender
         }
 
         if (wake)
-        {
             _node.Events.SendPending(_link);
-        }
     }
 
     /// <summary>Whether an orderly end of sending is under way; then its last flush closes the link.</summary>
@@ -303,9 +275,7 @@ internal sealed class LinkSender
     {
         Invariant.Held(_appendGate);
         if (_pending.Length - _pendingCount < need)
-        {
             PooledBuffer.Grow(ref _pending, _pendingCount, _pendingCount + need);
-        }
 
         var target = _pending.AsSpan(_pendingCount, need);
         BinaryPrimitives.WriteInt32LittleEndian(target, need - WireLimits.PrefixBytes);
@@ -342,9 +312,7 @@ internal sealed class LinkSender
 
             _scheduled = false;
             if (!_finishing || _finished)
-            {
                 return false;
-            }
 
             _finished = true;
             // A stream that ends later reports its end, and that closes the link.
@@ -372,9 +340,7 @@ internal sealed class LinkSender
             var sent = _stream.Send(_out.AsSpan(_outSent, _outCount - _outSent));
             _flushes++;
             if (sent is ByteStream.Failed or ByteStream.Refused)
-            {
                 return ByteStream.Failed;
-            }
 
             if (Invariant.AreChecked)
                 Invariant.Holds(sent <= _outCount - _outSent);
@@ -440,15 +406,11 @@ internal sealed class LinkSender
             }
 
             if (_room is not null && _queued <= _roomBelow)
-            {
                 (room, _room) = (_room, null);
-            }
         }
 
         if (hasCaughtUp)
-        {
             CountQueue();
-        }
 
         room?.SetResult();
         return more;

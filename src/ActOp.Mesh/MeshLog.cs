@@ -120,15 +120,11 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
             }
 
             if (++_refused > RefusalLines)
-            {
                 return;
-            }
         }
 
         if (notLogged > 0)
-        {
             log.RefusalsNotLogged(notLogged);
-        }
 
         log.LinkRefused(remote, reason);
     }

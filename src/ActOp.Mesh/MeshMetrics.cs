@@ -73,9 +73,7 @@ internal sealed class MeshMetrics : IDisposable
         get
         {
             lock (_gate)
-            {
                 return _linksClosed;
-            }
         }
     }
 
@@ -86,9 +84,7 @@ internal sealed class MeshMetrics : IDisposable
         {
             _linksClosed++;
             foreach (var total in Enum.GetValues<Total>())
-            {
                 _closedLinks[(int)total] += Read(link, total);
-            }
         }
     }
 
@@ -100,14 +96,10 @@ internal sealed class MeshMetrics : IDisposable
     {
         long sum;
         lock (_gate)
-        {
             sum = _closedLinks[(int)total];
-        }
 
         foreach (var link in _node.Links())
-        {
             sum += Read(link, total);
-        }
 
         return sum;
     }
@@ -122,9 +114,7 @@ internal sealed class MeshMetrics : IDisposable
     {
         var sum = 0L;
         foreach (var link in _node.Links())
-        {
             sum += link.QueuedBytes;
-        }
 
         return sum;
     }

@@ -42,9 +42,7 @@ public sealed class MeshNode : IDisposable
         ArgumentNullException.ThrowIfNull(options);
         options.Validate();
         if (!WireLimits.IsName(id.Name, NodeId.MaxNameBytes))
-        {
             throw new ArgumentException("NodeId.Name must have 1 to 1024 bytes.", nameof(id));
-        }
 
         Id = id;
         Options = options;
@@ -108,7 +106,7 @@ public sealed class MeshNode : IDisposable
 
     internal int NamesKnown => _owners.Count;
 
-    internal int ConnectionsOf(NodeKind kind) => _counts.Of(kind);
+    internal int ConnectionsOf(NodeKind kind) => _counts.CountOf(kind);
 
     /// <summary>The memory of frames that have begun to arrive.</summary>
     internal UnfinishedFrames Unfinished { get; }
@@ -144,23 +142,17 @@ public sealed class MeshNode : IDisposable
     public EndPoint Listen(EndPoint endPoint, NodeKind accepts)
     {
         if (Id.Kind != NodeKind.Silo)
-        {
             throw new InvalidOperationException("A client does not listen.");
-        }
 
         var secrets = accepts == NodeKind.Silo ? Options.SiloSecrets : Options.ClientSecrets;
         if (endPoint is IPEndPoint ip && !IPAddress.IsLoopback(ip.Address) && secrets.Count == 0 && !_transport.IsProtected(endPoint))
-        {
             Log.Unprotected(endPoint, accepts);
-        }
 
-        var place = _counts.Add(accepts);
+        var count = _counts.Add(accepts);
         var listener = _transport.Listen(
-            endPoint, stream => _acceptances.Accepted(stream, place), exception => Log.AcceptFailed(exception, endPoint));
+            endPoint, stream => _acceptances.Accepted(stream, count), exception => Log.AcceptFailed(exception, endPoint));
         if (_tables.TryAdd(listener))
-        {
             return listener.EndPoint;
-        }
 
         listener.Dispose();
         throw new ObjectDisposedException(nameof(MeshNode));
@@ -219,9 +211,7 @@ public sealed class MeshNode : IDisposable
         _tables.BeginStop();
         StopListening();
         foreach (var peer in Peers())
-        {
             Close(peer);
-        }
     }
 
     /// <summary>Closes everything at once. Threads in Poll leave it with -1.</summary>
@@ -254,22 +244,16 @@ public sealed class MeshNode : IDisposable
     {
         if (_tables.Remove(link))
         {
-            if (link.Place is { } place)
-            {
-                _counts.Leave(place, link.Stream);
-            }
+            if (link.Listener is { } listener)
+                _counts.Leave(listener, link.Stream);
 
             _metrics.Fold(link);
             ControlPoller.Post(() =>
             {
                 if (link.Session is { } session)
-                {
                     _sessions.Closed(link, session);
-                }
                 else
-                {
                     _handshakes.Closed(link);
-                }
             });
         }
     }
@@ -277,8 +261,6 @@ public sealed class MeshNode : IDisposable
     private void StopListening()
     {
         foreach (var listener in _tables.TakeListeners())
-        {
             listener.Dispose();
-        }
     }
 }

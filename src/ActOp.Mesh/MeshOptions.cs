@@ -195,8 +195,6 @@ public sealed class MeshOptions
     private static void Check(bool valid, string option, string rule)
     {
         if (!valid)
-        {
             throw new ArgumentException($"MeshOptions.{option} {rule}.", option);
-        }
     }
 }

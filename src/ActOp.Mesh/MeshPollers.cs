@@ -43,37 +43,27 @@ internal sealed class MeshPollers : IDisposable
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, WireLimits.Pollers);
         if (Control.IsHeldByCaller || _data.Any(poller => poller.IsHeldByCaller))
-        {
             throw new InvalidOperationException("SetPollers must not be called from a callback of the mesh.");
-        }
 
         lock (_gate)
         {
             // After the end nobody would free a new poller.
             if (_disposed)
-            {
                 return;
-            }
 
             while (_data.Length < count)
-            {
                 _data = [.. _data, _create(_data.Length)];
-            }
 
             _count = count;
             foreach (var link in _tables.Links())
             {
                 var poller = link.Poller;
                 while (poller != Control && poller != Large && poller != PollerOf(link) && !poller.TryMove(link, PollerOf(link)))
-                {
                     poller = link.Poller;
-                }
             }
 
             foreach (var poller in _data.Skip(count))
-            {
                 poller.Wake();
-            }
         }
     }
 
@@ -86,9 +76,7 @@ internal sealed class MeshPollers : IDisposable
             lock (_gate)
             {
                 if (!_disposed)
-                {
                     Control.TryMove(link, PollerOf(link));
-                }
             }
         },
         link);
@@ -100,33 +88,21 @@ internal sealed class MeshPollers : IDisposable
     public bool Reassign(Link link, int frame)
     {
         if (Large is null || link.Poller == Control || frame > _largeBytes == (link.Poller == Large))
-        {
             return false;
-        }
-
         if (link.Poller != Large)
-        {
             return link.Poller.TryMove(link, Large);
-        }
-
         // At the end the link stays where it is: data pollers are disposed first.
         lock (_gate)
-        {
             return !_disposed && Large.TryMove(link, PollerOf(link));
-        }
     }
 
     public void Dispose()
     {
         lock (_gate)
-        {
             _disposed = true;
-        }
 
         foreach (var poller in _data)
-        {
             poller.Dispose();
-        }
 
         Large?.Dispose();
         Control.Dispose();

@@ -25,55 +25,45 @@ internal sealed class MeshTables(MeshNode node)
         get
         {
             lock (_gate)
-            {
                 return _links.Count;
-            }
         }
     }
 
     public Link[] Links()
     {
         lock (_gate)
-        {
             return [.. _links];
-        }
     }
 
     public IReadOnlyList<Peer> Peers()
     {
         lock (_gate)
-        {
             return [.. _peers.Values, .. _unnamed];
-        }
     }
 
     public Peer? FindPeer(NodeId id)
     {
         lock (_gate)
-        {
             return _peers.GetValueOrDefault(id);
-        }
     }
 
     /// <summary>From now on no link, no peer and no listener is added.</summary>
     public void BeginStop()
     {
         lock (_gate)
-        {
             _stopping = true;
-        }
     }
 
     /// <summary>
     /// The link of a stream, of which the node is the owner from then on; null, and the stream is closed, if the node has ended.
     /// </summary>
-    public Link? TryAddLink(ByteStream stream, LinkPhase phase, ListenerPlace? place)
+    public Link? TryAddLink(ByteStream stream, LinkPhase phase, ListenerCount? listener)
     {
         lock (_gate)
         {
             if (!_stopping)
             {
-                var link = new Link(node, stream, phase, place, ++_linkSequence);
+                var link = new Link(node, stream, phase, listener, ++_linkSequence);
                 _links.Add(link);
                 return link;
             }
@@ -88,9 +78,7 @@ internal sealed class MeshTables(MeshNode node)
     {
         bool known;
         lock (_gate)
-        {
             known = _links.Remove(link);
-        }
 
         return known;
     }
@@ -101,9 +89,7 @@ internal sealed class MeshTables(MeshNode node)
         lock (_gate)
         {
             if (!_stopping)
-            {
                 _listeners.Add(listener);
-            }
 
             return !_stopping;
         }
@@ -125,9 +111,7 @@ internal sealed class MeshTables(MeshNode node)
         lock (_gate)
         {
             if (_stopping)
-            {
                 return null;
-            }
 
             Peer? peer;
             if (expected is null)
@@ -172,9 +156,7 @@ internal sealed class MeshTables(MeshNode node)
     public Peer Named(Peer peer, NodeId id)
     {
         if (peer.Id == id)
-        {
             return peer;
-        }
 
         lock (_gate)
         {
@@ -183,9 +165,7 @@ internal sealed class MeshTables(MeshNode node)
             {
                 // The known peer takes over the endpoint, and dials it from now on.
                 if (peer.Id is not null)
-                {
                     _peers.Remove(peer.Id);
-                }
 
                 known.EndPoint ??= peer.EndPoint;
                 known.Keep |= peer.Keep;
@@ -211,24 +191,18 @@ internal sealed class MeshTables(MeshNode node)
     public void ForgetIfUnused(Peer peer)
     {
         if ((peer.Current ?? peer.Arriving ?? peer.Dial) is not null)
-        {
             return;
-        }
 
         lock (_gate)
         {
             // Decided under the gate, as PeerAt sets the endpoint of a known peer under it.
             if (!peer.IsClosed && peer is { EndPoint: not null, Keep: true })
-            {
                 return;
-            }
 
             peer.MarkClosed();
             _unnamed.Remove(peer);
             if (peer.Id is { } id && _peers.GetValueOrDefault(id) == peer)
-            {
                 _peers.Remove(id);
-            }
         }
     }
 }

@@ -22,42 +22,38 @@ internal sealed class NameOwners(MeshOptions options, TimeProvider time)
     {
         DropExpired();
         if (_owners.TryGetValue(name, out var owner))
-        {
             return CryptographicOperations.FixedTimeEquals(owner.Token, token) ? DisconnectReason.None : DisconnectReason.NameTaken;
-        }
 
         return _owners.Count < options.MaxPeers || _released.Count > 0 ? DisconnectReason.None : DisconnectReason.TooManyPeers;
     }
 
     /// <summary>A session with the name begins; <see cref="Check"/> has permitted it.</summary>
-    public void Take(NodeId name, byte[] token)
+    public void BeginSession(NodeId name, byte[] token)
     {
         if (!_owners.TryGetValue(name, out var owner))
         {
             if (_owners.Count >= options.MaxPeers)
-            {
                 DropOldest();
-            }
 
             _owners.Add(name, owner = new Owner(name, token));
         }
 
         Invariant.Holds(_released.Count <= _owners.Count);
-        if (owner.Place is { } place)
+        if (owner.ReleasedNode is { } node)
         {
-            _released.Remove(place);
-            owner.Place = null;
+            _released.Remove(node);
+            owner.ReleasedNode = null;
         }
     }
 
     /// <summary>No session with the name is left.</summary>
     public void Release(NodeId name)
     {
-        if (_owners.TryGetValue(name, out var owner) && owner.Place is null)
+        if (_owners.TryGetValue(name, out var owner) && owner.ReleasedNode is null)
         {
             owner.Since = time.GetTimestamp();
-            owner.Place = _released.AddLast(owner);
-            Invariant.Holds(owner.Place.Previous is null || owner.Place.Previous.Value.Since <= owner.Since);
+            owner.ReleasedNode = _released.AddLast(owner);
+            Invariant.Holds(owner.ReleasedNode.Previous is null || owner.ReleasedNode.Previous.Value.Since <= owner.Since);
         }
 
         DropExpired();
@@ -66,16 +62,14 @@ internal sealed class NameOwners(MeshOptions options, TimeProvider time)
     private void DropExpired()
     {
         while (_released.First is { } oldest && time.GetElapsedTime(oldest.Value.Since) >= options.NameReservation)
-        {
             DropOldest();
-        }
     }
 
     private void DropOldest()
     {
         if (_released.First is { } oldest)
         {
-            Invariant.Holds(oldest.Value.Place == oldest);
+            Invariant.Holds(oldest.Value.ReleasedNode == oldest);
             _owners.Remove(oldest.Value.Name);
             _released.Remove(oldest);
         }
@@ -90,6 +84,6 @@ internal sealed class NameOwners(MeshOptions options, TimeProvider time)
         /// <summary>When its last session ended, and its place among the names without a session; null while it has one.</summary>
         public long Since { get; set; }
 
-        public LinkedListNode<Owner>? Place { get; set; }
+        public LinkedListNode<Owner>? ReleasedNode { get; set; }
     }
 }

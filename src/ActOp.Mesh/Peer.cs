@@ -131,18 +131,14 @@ public sealed class Peer
     public void PauseReading(ReadPause reason)
     {
         foreach (var link in Data ?? [])
-        {
             link.PauseReading(reason);
-        }
     }
 
     /// <summary>Reads its data links again if there is no other reason; without effect if they are not paused for this one.</summary>
     public void ResumeReading(ReadPause reason)
     {
         foreach (var link in Data ?? [])
-        {
             link.ResumeReading(reason);
-        }
     }
 
     internal void MergeInto(Peer other)

@@ -5,7 +5,7 @@ namespace ActOp.Mesh;
 /// <summary>
 /// The accepted connections whose handshake is not over. Owns a place for each, taken by <see cref="Enter"/> and returned by
 /// <see cref="Leave"/> (it joined a session, or was closed), and one timer for all. Strangers and those that have proved themselves have
-/// places apart, so the ones do not take those of the others; among themselves, see <see cref="HandshakePlaces"/>.
+/// places apart, so the ones do not take those of the others; among themselves, see <see cref="HandshakeQuota"/>.
 /// <para>Threads: any; one gate, taken with no other taken inside (links are aborted outside of it).</para>
 /// </summary>
 internal sealed class PendingHandshakes : IDisposable
@@ -16,8 +16,8 @@ internal sealed class PendingHandshakes : IDisposable
     private readonly Lock _gate = new();
     private readonly MeshOptions _options;
     private readonly TimeProvider _time;
-    private readonly HandshakePlaces _strangers;
-    private readonly HandshakePlaces _proven;
+    private readonly HandshakeQuota _strangers;
+    private readonly HandshakeQuota _proven;
 
     // In the order in which their time ends.
     private readonly LinkedList<Link> _silent = [];
@@ -29,8 +29,8 @@ internal sealed class PendingHandshakes : IDisposable
     {
         _options = options;
         _time = time;
-        _strangers = new HandshakePlaces(options.MaxPendingHandshakes, options.Random);
-        _proven = new HandshakePlaces(options.MaxPendingHandshakes, options.Random);
+        _strangers = new HandshakeQuota(options.MaxPendingHandshakes, options.Random);
+        _proven = new HandshakeQuota(options.MaxPendingHandshakes, options.Random);
         _timer = time.CreateTimer(_ => EndExpired(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
@@ -40,9 +40,7 @@ internal sealed class PendingHandshakes : IDisposable
         get
         {
             lock (_gate)
-            {
                 return _silent.Count + _speaking.Count;
-            }
         }
     }
 
@@ -55,16 +53,12 @@ internal sealed class PendingHandshakes : IDisposable
         lock (_gate)
         {
             for (var wanted = link.Stream.TakesReserve ? EvictedForDescriptors : 0; wanted > 0 && _strangers.Count > 0; wanted--)
-            {
                 Evict(_strangers.Pick(), evicted);
-            }
 
             if (link.Stream.TakesReserve && evicted.Count == 0)
-            {
                 return false;
-            }
 
-            Invariant.Holds(link.Handshake is null && link.HandshakePlaces is null);
+            Invariant.Holds(link.Handshake is null && link.HandshakeQuota is null);
             MakeRoom(_strangers, evicted);
             _strangers.Add(link);
             link.HandshakeSince = _time.GetTimestamp();
@@ -81,9 +75,7 @@ internal sealed class PendingHandshakes : IDisposable
     public void Spoke(Link link)
     {
         lock (_gate)
-        {
             BeginToSpeak(link);
-        }
     }
 
     /// <summary>
@@ -95,9 +87,7 @@ internal sealed class PendingHandshakes : IDisposable
         lock (_gate)
         {
             if (link.Handshake is null)
-            {
                 return;
-            }
 
             BeginToSpeak(link);
             _strangers.Remove(link);
@@ -123,11 +113,11 @@ internal sealed class PendingHandshakes : IDisposable
 
     private static void Remove(Link link)
     {
-        if (link.Handshake is { } place)
+        if (link.Handshake is { } node)
         {
-            place.List!.Remove(place);
+            node.List!.Remove(node);
             link.Handshake = null;
-            link.HandshakePlaces!.Remove(link);
+            link.HandshakeQuota!.Remove(link);
         }
     }
 
@@ -137,31 +127,27 @@ internal sealed class PendingHandshakes : IDisposable
         Remove(link);
     }
 
-    private static void MakeRoom(HandshakePlaces places, List<Link> evicted)
+    private static void MakeRoom(HandshakeQuota quota, List<Link> evicted)
     {
-        if (places.IsFull)
-        {
-            Evict(places.Pick(), evicted);
-        }
+        if (quota.IsFull)
+            Evict(quota.Pick(), evicted);
     }
 
     private static void Abort(List<Link> links, DisconnectReason reason)
     {
         foreach (var link in links)
-        {
             link.Abort(reason);
-        }
     }
 
     private void BeginToSpeak(Link link)
     {
         Invariant.Held(_gate);
-        if (link.Handshake is { } place && place.List == _silent)
+        if (link.Handshake is { } node && node.List == _silent)
         {
-            _silent.Remove(place);
+            _silent.Remove(node);
             link.HandshakeSince = _time.GetTimestamp();
-            _speaking.AddLast(place);
-            Invariant.Holds(place.Previous is null || place.Previous.Value.HandshakeSince <= link.HandshakeSince);
+            _speaking.AddLast(node);
+            Invariant.Holds(node.Previous is null || node.Previous.Value.HandshakeSince <= link.HandshakeSince);
         }
     }
 
@@ -172,14 +158,10 @@ internal sealed class PendingHandshakes : IDisposable
         {
             _isTimerSet = false;
             while (_silent.First is { } silent && Left(silent.Value, _options.FirstByteTimeout) <= TimeSpan.Zero)
-            {
                 Evict(silent.Value, expired);
-            }
 
             while (_speaking.First is { } speaking && Left(speaking.Value, _options.HandshakeTimeout) <= TimeSpan.Zero)
-            {
                 Evict(speaking.Value, expired);
-            }
 
             Invariant.Holds(_silent.Count + _speaking.Count == _strangers.Count + _proven.Count);
             SetTimer();
@@ -197,20 +179,14 @@ internal sealed class PendingHandshakes : IDisposable
     {
         Invariant.Held(_gate);
         if (_isTimerSet || (_silent.First ?? _speaking.First) is null)
-        {
             return;
-        }
 
         var next = TimeSpan.MaxValue;
         if (_silent.First is { } silent)
-        {
             next = Left(silent.Value, _options.FirstByteTimeout);
-        }
 
         if (_speaking.First is { } speaking && Left(speaking.Value, _options.HandshakeTimeout) is var left && left < next)
-        {
             next = left;
-        }
 
         _isTimerSet = true;
         _timer.Change(next > TimeSpan.Zero ? next : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
@@ -226,7 +202,7 @@ internal sealed class PendingHandshakes : IDisposable
 /// Who has shared his address with a flood has the same odds as the flood's connections, which are no worse.</para>
 /// <para>Threads: guarded by the gate of <see cref="PendingHandshakes"/>.</para>
 /// </summary>
-internal sealed class HandshakePlaces(int limit, RandomBytes random)
+internal sealed class HandshakeQuota(int limit, RandomBytes random)
 {
     private const int Draws = 16;
 
@@ -242,8 +218,8 @@ internal sealed class HandshakePlaces(int limit, RandomBytes random)
 
     public void Add(Link link)
     {
-        Invariant.Holds(link.HandshakePlaces is null && _links.Count < limit);
-        (link.HandshakePlaces, link.HandshakeIndex) = (this, _links.Count);
+        Invariant.Holds(link.HandshakeQuota is null && _links.Count < limit);
+        (link.HandshakeQuota, link.HandshakeIndex) = (this, _links.Count);
         _links.Add(link);
         var address = AddressOf(link);
         _ofAddress[address] = _ofAddress.GetValueOrDefault(address) + 1;
@@ -251,17 +227,15 @@ internal sealed class HandshakePlaces(int limit, RandomBytes random)
 
     public void Remove(Link link)
     {
-        Invariant.Holds(link.HandshakePlaces == this && _links[link.HandshakeIndex] == link);
+        Invariant.Holds(link.HandshakeQuota == this && _links[link.HandshakeIndex] == link);
         var last = _links[^1];
         _links[link.HandshakeIndex] = last;
         last.HandshakeIndex = link.HandshakeIndex;
         _links.RemoveAt(_links.Count - 1);
-        link.HandshakePlaces = null;
+        link.HandshakeQuota = null;
         var address = AddressOf(link);
         if (--_ofAddress[address] == 0)
-        {
             _ofAddress.Remove(address);
-        }
 
         Invariant.Holds(_ofAddress.Count <= _links.Count);
     }
@@ -275,9 +249,7 @@ internal sealed class HandshakePlaces(int limit, RandomBytes random)
         {
             var drawn = Drawn(draw);
             if (_ofAddress[AddressOf(drawn)] > Share)
-            {
                 return drawn;
-            }
         }
 
         return Drawn(0);

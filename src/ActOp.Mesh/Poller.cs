@@ -82,23 +82,17 @@ public sealed class Poller
             lock (_gate)
             {
                 if (_disposed)
-                {
                     return -1;
-                }
 
                 handled = RunPosted();
                 if (handled > 0 || _unread.Count > 0)
-                {
                     timeoutMs = 0;
-                }
             }
 
             var count = _spin.Wait(_reports, timeoutMs);
             woken?.Invoke();
             lock (_gate)
-            {
                 return _disposed ? -1 : handled + Handle(count);
-            }
         }
         finally
         {
@@ -111,9 +105,7 @@ public sealed class Poller
     public void Wake()
     {
         if (!Volatile.Read(ref _disposed))
-        {
             _readiness.Wake();
-        }
     }
 
     /// <summary>Runs <paramref name="work"/> on the polling thread, under the gate. Any thread.</summary>
@@ -122,9 +114,7 @@ public sealed class Poller
     internal void Post(Action work, Link? link = null)
     {
         lock (_postGate)
-        {
             _posted.Add((work, link));
-        }
 
         Wake();
     }
@@ -145,9 +135,7 @@ public sealed class Poller
     {
         Invariant.Held(_gate);
         if (link.Poller != this || link.Phase == LinkPhase.Closed)
-        {
             return;
-        }
 
         if (link.IsAborted)
         {
@@ -184,9 +172,7 @@ public sealed class Poller
         lock (_gate)
         {
             if (link.Poller != this)
-            {
                 return false;
-            }
 
             if (link.Phase != LinkPhase.Closed)
             {
@@ -203,9 +189,7 @@ public sealed class Poller
     {
         Invariant.Held(_gate);
         if (link.Poller == this)
-        {
             CloseNow(link, link.AbortReason);
-        }
     }
 
     /// <summary>Closes a link of this poller.</summary>
@@ -231,9 +215,7 @@ public sealed class Poller
             foreach (var link in _node.Links())
             {
                 if (link.Poller == this)
-                {
                     Guard(() => CloseNow(link, DisconnectReason.ClosedLocally), null);
-                }
             }
 
             while (RunPosted() > 0)
@@ -287,9 +269,7 @@ public sealed class Poller
                 try
                 {
                     if (link.Receive(this))
-                    {
                         MarkUnread(link);
-                    }
                 }
                 catch (Exception exception)
                 {
@@ -304,9 +284,7 @@ public sealed class Poller
     private void Handle(Link link, ReadyKinds kinds)
     {
         if ((kinds & ReadyKinds.Write) != 0)
-        {
             link.BecameWritable();
-        }
 
         if (link.Phase == LinkPhase.Held && (kinds & ReadyKinds.Hangup) != 0)
         {
@@ -348,15 +326,11 @@ public sealed class Poller
         if (Invariant.AreChecked)
             Invariant.Holds(_running.Count == 0);
         lock (_postGate)
-        {
             (_posted, _running) = (_running, _posted);
-        }
 
         var count = _running.Count;
         foreach (var (work, link) in _running)
-        {
             Guard(work, link);
-        }
 
         _running.Clear();
         return count;
@@ -379,9 +353,7 @@ public sealed class Poller
         Invariant.Held(_gate);
         _node.Log.WorkFailed(exception);
         if (link is null || link.Poller != this || link.Phase == LinkPhase.Closed)
-        {
             return;
-        }
 
         try
         {
@@ -398,8 +370,6 @@ public sealed class Poller
     {
         // The last one, the disposer or the polling thread when it leaves, frees the set that a wait may be using.
         if (Volatile.Read(ref _disposed) && Interlocked.CompareExchange(ref _polling, Ended, Free) == Free)
-        {
             _readiness.Dispose();
-        }
     }
 }

@@ -78,9 +78,7 @@ internal sealed class Session
         foreach (var link in _links)
         {
             if (link is not null)
-            {
                 yield return link;
-            }
         }
     }
 
@@ -89,9 +87,7 @@ internal sealed class Session
     {
         var slot = channel == Channel.Control ? 0 : 1 + index;
         if (slot >= _links.Length || _links[slot] is not null)
-        {
             return false;
-        }
 
         _links[slot] = link;
         link.Join(this, channel, index);
@@ -111,9 +107,7 @@ internal sealed class Session
     {
         var bytes = 0L;
         foreach (var link in Joined())
-        {
             bytes += link.BytesReceived;
-        }
 
         _heard = bytes == _heard.Bytes ? (bytes, _heard.Checks + 1) : (bytes, 0);
         return _heard.Checks;
@@ -124,9 +118,7 @@ internal sealed class Session
     {
         NoteReason(reason);
         foreach (var link in Joined())
-        {
             link.Abort(Reason);
-        }
     }
 
     /// <summary>Ends the session at once for the reason why a link of it was closed, although the other end has closed it too.</summary>
@@ -141,17 +133,13 @@ internal sealed class Session
     {
         NoteReason(reason);
         foreach (var link in Joined())
-        {
             link.FinishSending();
-        }
     }
 
     private void NoteReason(DisconnectReason reason)
     {
         if (!IsEnding)
-        {
             Reason = reason;
-        }
     }
 }
 
@@ -184,9 +172,7 @@ internal sealed class Sessions : IDisposable
         _owners = owners;
         Dials = new Dials(this, tables, pollers.Control, options, time, reports, transport);
         if (options.KeepAlivePeriod is { } period)
-        {
             _keepAlive = time.CreateTimer(_ => PostKeepAlives(), null, period, period);
-        }
     }
 
     public Dials Dials { get; }
@@ -201,9 +187,7 @@ internal sealed class Sessions : IDisposable
             _ => _pollers.Control.Post(() =>
             {
                 if (session != session.Peer.Current || session.IsEnding)
-                {
                     session.Abort(DisconnectReason.HandshakeTimeout);
-                }
             }),
             null,
             _options.HandshakeTimeout,
@@ -214,9 +198,7 @@ internal sealed class Sessions : IDisposable
     public void TryPromote(Peer peer)
     {
         if (peer.Current is not null || peer.Arriving is not { IsComplete: true } session)
-        {
             return;
-        }
 
         session.Deadline?.Dispose();
         Invariant.Holds(session.Peer == peer && session.Asked is null && !session.IsOver);
@@ -226,14 +208,10 @@ internal sealed class Sessions : IDisposable
         peer.Failures = 0;
         peer.LastFailure = null;
         if (!session.IsDialled)
-        {
             peer.LastAccepted = session.Number;
-        }
 
         foreach (var link in session.Joined())
-        {
             link.Open();
-        }
 
         peer.Publish(session);
         if (!_reports.Connected(peer, session))
@@ -244,9 +222,7 @@ internal sealed class Sessions : IDisposable
 
         _pollers.Control.Post(() => _pollers.Control.Attach(session.Control), session.Control);
         foreach (var link in session.Data())
-        {
             _pollers.Assign(link);
-        }
     }
 
     /// <summary>A link that had joined a session is closed.</summary>
@@ -255,9 +231,7 @@ internal sealed class Sessions : IDisposable
         session.CountClosed();
         End(session, link);
         if (session.IsOver)
-        {
             Over(session);
-        }
     }
 
     /// <summary>All links of a session are closed.</summary>
@@ -283,19 +257,13 @@ internal sealed class Sessions : IDisposable
         peer.Arriving = peer.Arriving == session ? null : peer.Arriving;
         peer.Dial = peer.Dial == session ? null : peer.Dial;
         if (peer.Id is { } name && (peer.Current ?? peer.Arriving) is null)
-        {
             _owners.Release(name);
-        }
 
         TryPromote(peer);
         if (session.IsDialled && !wasCurrent)
-        {
             Dials.Over(peer, new DialFailure(session.Reason, session.Why));
-        }
         else
-        {
             Dials.Schedule(peer);
-        }
 
         _tables.ForgetIfUnused(peer);
     }
@@ -304,14 +272,10 @@ internal sealed class Sessions : IDisposable
     public void Close(Peer peer)
     {
         if (peer.MergedInto is { } other)
-        {
             peer = other;
-        }
 
         if (peer.IsClosed)
-        {
             return;
-        }
 
         peer.MarkClosed();
         peer.Redial?.Dispose();
@@ -348,19 +312,13 @@ internal sealed class Sessions : IDisposable
         foreach (var peer in _tables.Peers())
         {
             if (peer.Current is not { IsEnding: false } session)
-            {
                 continue;
-            }
 
             var silent = session.SilentPeriods() * period;
             if (_options.KeepAliveTimeout > TimeSpan.Zero && silent.TotalMilliseconds >= PatienceWith(session))
-            {
                 session.Abort(DisconnectReason.Silent);
-            }
             else if (_options.KeepAliveInterval > TimeSpan.Zero && session.Announced is not null)
-            {
                 session.Control.SendKeepAlive();
-            }
         }
     }
 
@@ -401,9 +359,7 @@ internal sealed class Sessions : IDisposable
         {
             session.Finish(reason);
             if (!wasEnding && !session.IsOver)
-            {
                 Limit(session);
-            }
         }
         else if (!wasEnding)
         {
@@ -475,9 +431,7 @@ internal sealed class Dials(
             for (var i = -1; i < session.DataLinks; i++)
             {
                 if (tables.TryAddLink(transport.Dial(peer.EndPoint!), LinkPhase.AwaitGreeting, null) is not { } link)
-                {
                     return;
-                }
 
                 session.TryJoin(link, i < 0 ? Channel.Control : Channel.Data, Math.Max(i, 0));
                 control.Post(() => control.Attach(link), link);
@@ -489,9 +443,7 @@ internal sealed class Dials(
             reports.DialThrew(exception, peer);
             session.Abort(DisconnectReason.ConnectFailed);
             if (session.IsOver)
-            {
                 sessions.Over(session);
-            }
         }
     }
 

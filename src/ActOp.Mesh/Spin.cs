@@ -55,29 +55,21 @@ internal sealed class Spin(Readiness readiness, TimeProvider time, TimeSpan leng
     public int Wait(Span<Ready> reports, int timeoutMs)
     {
         if (!_isOn || timeoutMs == 0)
-        {
             return readiness.Wait(reports, timeoutMs);
-        }
 
         var start = time.GetTimestamp();
         if (_sleepsBefore == 0)
         {
             if (TryFind(reports, ref start, out var found))
-            {
                 return found;
-            }
         }
 
         var count = readiness.Wait(reports, timeoutMs);
         _sleeps++;
         if (time.GetTimestamp() - start > _length)
-        {
             _sleepsBefore = Math.Max(_sleepsBefore, ShortSleeps);
-        }
         else if (_sleepsBefore > 0)
-        {
             _sleepsBefore--;
-        }
 
         return count;
     }
@@ -106,9 +98,7 @@ internal sealed class Spin(Readiness readiness, TimeProvider time, TimeSpan leng
             }
 
             if (now >= end)
-            {
                 break;
-            }
         }
 
         _sleepsBefore = ShortSleeps;

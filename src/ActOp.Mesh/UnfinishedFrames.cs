@@ -27,18 +27,12 @@ internal sealed class UnfinishedFrames(MeshNode node)
         var all = Interlocked.Add(ref _all, bytes);
         var clients = isClient ? Interlocked.Add(ref _clients, bytes) : Volatile.Read(ref _clients);
         if (bytes <= 0)
-        {
             return;
-        }
 
         if (isClient && clients > node.Options.MaxUnfinishedClientBytes)
-        {
             EndLargest(NodeKind.Client);
-        }
         else if (all > node.Options.MaxUnfinishedBytes)
-        {
             EndLargest(null);
-        }
     }
 
     private void EndLargest(NodeKind? kind)
@@ -60,9 +54,7 @@ internal sealed class UnfinishedFrames(MeshNode node)
         {
             var ofAddress = IsCandidate(link, kind) ? held[ConnectionCounts.AddressOf(link.RemoteEndPoint)] : 0;
             if (ofAddress > most || (ofAddress == most && link.UnfinishedBytes > (largest?.UnfinishedBytes ?? 0)))
-            {
                 (largest, most) = (link, ofAddress);
-            }
         }
 
         largest?.Abort(DisconnectReason.TooManyUnfinishedBytes);

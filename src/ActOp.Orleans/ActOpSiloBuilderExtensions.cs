@@ -77,7 +77,7 @@ public static class ActOpSiloBuilderExtensions
         services.TryAddSingleton(TimeProvider.System);
         services.AddMetrics();
         services.TryAddSingleton<IPool, DotNetPool>();
-        services.AddSingleton(static silo => PoolClock.Of(silo.GetRequiredService<TimeProvider>()));
+        services.AddSingleton(static silo => PoolClock.ForTime(silo.GetRequiredService<TimeProvider>()));
         services.AddSingleton<ThreadMetrics>();
         services.AddSingleton<PoolRounds>();
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static silo => silo.GetRequiredService<PoolRounds>());

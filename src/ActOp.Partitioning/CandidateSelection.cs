@@ -187,7 +187,7 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
         }
 
         var room = options.CandidateSize;
-        Take(options.CandidateCount, grow, ref room);
+        ChooseBest(options.CandidateCount, grow, ref room);
         if (!grow || _chosen.Count == options.CandidateCount)
             return;
         var limit = (int)Math.Min(options.CandidateCount, _chosen.Count + (long)Math.Max(counterweights, _chosen.Count));
@@ -197,10 +197,10 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
                 _heap.Add(vertex, _scores[vertex]);
         }
 
-        Take(limit, grow, ref room);
+        ChooseBest(limit, grow, ref room);
     }
 
-    private void Take(int limit, bool grow, ref double room)
+    private void ChooseBest(int limit, bool grow, ref double room)
     {
         while (_heap.Count > 0 && _chosen.Count < limit)
         {

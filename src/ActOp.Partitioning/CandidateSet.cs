@@ -58,11 +58,11 @@ public sealed class CandidateSet<TVertex>
     public int Count => Vertices.Length;
 
     /// <summary>The edges of one vertex.</summary>
-    /// <param name="index">Its place in <see cref="Vertices"/>.</param>
+    /// <param name="index">Its index in <see cref="Vertices"/>.</param>
     /// <returns>Its edges.</returns>
     public ReadOnlySpan<HeavyEdge<TVertex>> EdgesOf(int index) => Edges.AsSpan(Starts[index], Starts[index + 1] - Starts[index]);
 
-    /// <summary>The edges to a silo that is gone lead to an unknown place from now on.</summary>
+    /// <summary>The edges to a silo that is gone lead to an unknown location from now on.</summary>
     internal void ForgetSilo(int silo)
     {
         for (var i = 0; i < Edges.Length; i++)
@@ -73,12 +73,12 @@ public sealed class CandidateSet<TVertex>
     }
 
     /// <summary>
-    /// Adds the edges of a vertex that has just arrived to the table of its silo. Its place in the table becomes
+    /// Adds the edges of a vertex that has just arrived to the table of its silo. Its location in the table becomes
     /// <paramref name="table"/>'s silo at its epoch + 1.
     /// </summary>
     /// <param name="index">The vertex.</param>
     /// <param name="table">The table of the silo where it now is.</param>
-    /// <param name="departed">Vertices that left this silo meanwhile, with their new places; the set may still place them here.</param>
+    /// <param name="departed">Vertices that left this silo meanwhile, with their new locations; the set may still have them here.</param>
     public void Adopt(int index, HeavyEdgeTable<TVertex> table, IReadOnlyDictionary<TVertex, (int Silo, long Epoch)>? departed = null)
     {
         var vertex = Vertices[index];
@@ -89,12 +89,12 @@ public sealed class CandidateSet<TVertex>
             // The table's own measurement is newer than the edges of the set.
             if (table.TryGetEdge(vertex, edge.Other, out _))
                 continue;
-            var place = (edge.Silo, edge.Epoch);
+            var location = (edge.Silo, edge.Epoch);
             if (departed is not null && departed.TryGetValue(edge.Other, out var left))
-                place = left.Epoch > place.Epoch ? left : place;
-            else if (place.Silo == table.Self && !table.TryLocate(edge.Other, out _, out _))
-                place = (Partitioning.SiloNumber.Unknown, edge.Epoch);
-            table.Add(vertex, epoch, edge.Other, place.Silo, place.Epoch, edge.Certain);
+                location = left.Epoch > location.Epoch ? left : location;
+            else if (location.Silo == table.Self && !table.TryLocate(edge.Other, out _, out _))
+                location = (Partitioning.SiloNumber.Unknown, edge.Epoch);
+            table.Add(vertex, epoch, edge.Other, location.Silo, location.Epoch, edge.Certain);
         }
     }
 }

@@ -53,9 +53,9 @@ public sealed class EdgeSketch<TVertex>
     public void Add(TVertex other, long messages, long bytes)
     {
         var hash = other.GetHashCode();
-        var slot = Find(hash, other);
+        var slot = IndexOf(hash, other);
         if (slot < 0)
-            slot = Take(hash, other);
+            slot = AddOrReplace(hash, other);
         _messages[slot] += messages;
         _bytes[slot] += bytes;
     }
@@ -69,12 +69,12 @@ public sealed class EdgeSketch<TVertex>
     public bool TryAdd(TVertex other, long messages, long bytes)
     {
         var hash = other.GetHashCode();
-        var slot = Find(hash, other);
+        var slot = IndexOf(hash, other);
         if (slot < 0)
         {
             if (_count == _hashes.Length)
                 return false;
-            slot = Take(hash, other);
+            slot = AddOrReplace(hash, other);
         }
 
         _messages[slot] += messages;
@@ -110,7 +110,7 @@ public sealed class EdgeSketch<TVertex>
         _count = 0;
     }
 
-    private int Find(int hash, TVertex other)
+    private int IndexOf(int hash, TVertex other)
     {
         var from = 0;
         while (true)
@@ -124,7 +124,7 @@ public sealed class EdgeSketch<TVertex>
         }
     }
 
-    private int Take(int hash, TVertex other)
+    private int AddOrReplace(int hash, TVertex other)
     {
         int slot;
         if (_count < _hashes.Length)

@@ -73,7 +73,7 @@ internal sealed class EdgeStore<TVertex>
     }
 
     /// <summary>The edge between two vertices, in any order, or -1.</summary>
-    internal int Find(int a, int b)
+    internal int FindEdge(int a, int b)
     {
         if (a < 0 || b < 0)
             return -1;
@@ -94,7 +94,7 @@ internal sealed class EdgeStore<TVertex>
     {
         Invariant.Holds(Count < _capacity && a != b);
         if (Invariant.AreChecked)
-            Invariant.Holds(Find(a, b) < 0);
+            Invariant.Holds(FindEdge(a, b) < 0);
         if (_free < 0 && _used == _weight.Length)
             Grow();
         var edge = _free;
@@ -206,12 +206,12 @@ internal sealed class EdgeStore<TVertex>
             var parent = (index - 1) >> 2;
             if (_weight[_heap[parent]] <= weight)
                 break;
-            Put(index, _heap[parent]);
+            SetHeapAt(index, _heap[parent]);
             index = parent;
         }
 
         Invariant.Holds((index << 2) + 1 >= Count || _weight[_heap[(index << 2) + 1]] >= weight);
-        Put(index, edge);
+        SetHeapAt(index, edge);
     }
 
     private void SiftDown(int index)
@@ -223,12 +223,12 @@ internal sealed class EdgeStore<TVertex>
             var child = LightestChild((index << 2) + 1);
             if (_weight[_heap[child]] >= weight)
                 break;
-            Put(index, _heap[child]);
+            SetHeapAt(index, _heap[child]);
             index = child;
         }
 
         Invariant.Holds(index < Count);
-        Put(index, edge);
+        SetHeapAt(index, edge);
     }
 
     private int LightestChild(int first)
@@ -244,7 +244,7 @@ internal sealed class EdgeStore<TVertex>
         return lightest;
     }
 
-    private void Put(int index, int edge)
+    private void SetHeapAt(int index, int edge)
     {
         _heap[index] = edge;
         _position[edge] = index;

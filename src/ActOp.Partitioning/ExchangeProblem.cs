@@ -79,8 +79,8 @@ internal sealed class ExchangeProblem
         for (var i = 0; i < unique; i++)
         {
             (var key, var weight) = _pairs[i];
-            Put(at[(int)(key >> 32)]++, (int)(uint)key, weight);
-            Put(at[(int)(uint)key]++, (int)(key >> 32), weight);
+            SetNeighbour(at[(int)(key >> 32)]++, (int)(uint)key, weight);
+            SetNeighbour(at[(int)(uint)key]++, (int)(key >> 32), weight);
         }
     }
 
@@ -124,7 +124,7 @@ internal sealed class ExchangeProblem
         return score + (mine == Home[vertex] ? -Cost[vertex] : Cost[vertex]);
     }
 
-    private void Put(int index, int other, double weight)
+    private void SetNeighbour(int index, int other, double weight)
     {
         Others[index] = other;
         Weights[index] = weight;

@@ -276,12 +276,12 @@ internal sealed class IndexedMaxHeap
             var parent = (index - 1) >> 1;
             if (!Before(item, _items[parent]))
                 break;
-            Put(index, _items[parent]);
+            SetAt(index, _items[parent]);
             index = parent;
         }
 
         Invariant.Holds((2 * index) + 1 >= Count || !Before(_items[(2 * index) + 1], item));
-        Put(index, item);
+        SetAt(index, item);
     }
 
     private void Down(int index)
@@ -293,14 +293,14 @@ internal sealed class IndexedMaxHeap
                 child++;
             if (!Before(_items[child], item))
                 break;
-            Put(index, _items[child]);
+            SetAt(index, _items[child]);
         }
 
         Invariant.Holds(index < Count);
-        Put(index, item);
+        SetAt(index, item);
     }
 
-    private void Put(int index, int item)
+    private void SetAt(int index, int item)
     {
         _items[index] = item;
         _position[item] = index;

@@ -60,7 +60,7 @@ public sealed class HeavyEdgeTable<TVertex>
 
     internal bool IsVertex(int id) => _vertices.HeadOf(id) >= 0;
 
-    internal int FindVertex(TVertex vertex) => _vertices.Find(vertex);
+    internal int FindVertex(TVertex vertex) => _vertices.NumberOf(vertex);
 
     internal TVertex KeyOf(int id) => _vertices.KeyOf(id);
 
@@ -78,7 +78,7 @@ public sealed class HeavyEdgeTable<TVertex>
 
     internal double CertainWeight(int a, int b)
     {
-        var edge = _edges.Find(a, b);
+        var edge = _edges.FindEdge(a, b);
         return edge < 0 ? 0 : (_edges.WeightOf(edge) - _edges.ErrorOf(edge)) * _scale;
     }
 
@@ -154,7 +154,7 @@ public sealed class HeavyEdgeTable<TVertex>
     /// <returns>False if the vertex has no tracked edge.</returns>
     public bool TryLocate(TVertex vertex, out int silo, out long epoch)
     {
-        var id = _vertices.Find(vertex);
+        var id = _vertices.NumberOf(vertex);
         silo = id < 0 ? SiloNumber.Unknown : _vertices.SiloOf(id);
         epoch = id < 0 ? 0 : _vertices.EpochOf(id);
         return id >= 0;
@@ -164,7 +164,7 @@ public sealed class HeavyEdgeTable<TVertex>
     /// <param name="vertex">The vertex.</param>
     public void Forget(TVertex vertex)
     {
-        var id = _vertices.Find(vertex);
+        var id = _vertices.NumberOf(vertex);
         while (id >= 0 && _vertices.HeadOf(id) >= 0)
         {
             var edge = _vertices.HeadOf(id) >> 1;
@@ -199,8 +199,8 @@ public sealed class HeavyEdgeTable<TVertex>
     public bool TryGetEdge(TVertex vertex, TVertex other, out HeavyEdge<TVertex> edge)
     {
         edge = default;
-        var a = _vertices.Find(vertex);
-        var found = _edges.Find(a, _vertices.Find(other));
+        var a = _vertices.NumberOf(vertex);
+        var found = _edges.FindEdge(a, _vertices.NumberOf(other));
         if (found < 0)
             return false;
         edge = EdgeAt(_edges.EndOf(2 * found) == a ? 2 * found : (2 * found) + 1);
@@ -212,7 +212,7 @@ public sealed class HeavyEdgeTable<TVertex>
     /// <param name="edges">Receives them, in no order.</param>
     public void CopyEdges(TVertex vertex, ICollection<HeavyEdge<TVertex>> edges)
     {
-        var id = _vertices.Find(vertex);
+        var id = _vertices.NumberOf(vertex);
         for (var half = id < 0 ? -1 : _vertices.HeadOf(id); half >= 0; half = _edges.Next(half))
             edges.Add(EdgeAt(half));
     }
@@ -243,7 +243,7 @@ public sealed class HeavyEdgeTable<TVertex>
         Learn(local, _self, localEpoch);
         if (otherSilo != SiloNumber.Unknown)
             Learn(other, otherSilo, otherEpoch);
-        var edge = _edges.Find(_vertices.Find(local), _vertices.Find(other));
+        var edge = _edges.FindEdge(_vertices.NumberOf(local), _vertices.NumberOf(other));
         var inherited = _floor;
         if (edge < 0 && _edges.Count == _capacity)
         {
@@ -271,7 +271,7 @@ public sealed class HeavyEdgeTable<TVertex>
 
     private bool Learn(TVertex vertex, int silo, long epoch)
     {
-        var id = _vertices.Find(vertex);
+        var id = _vertices.NumberOf(vertex);
         var wasHere = id >= 0 && _vertices.SiloOf(id) == _self;
         if (id < 0 || !_vertices.Locate(id, silo, epoch))
             return false;

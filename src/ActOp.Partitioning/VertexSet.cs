@@ -70,7 +70,7 @@ internal sealed class VertexSet<TVertex>
 
     public void SetHead(int id, int half) => _heads[id] = half;
 
-    public int Find(TVertex key)
+    public int NumberOf(TVertex key)
     {
         var hash = key.GetHashCode();
         var mask = _buckets.Length - 1;
@@ -87,7 +87,7 @@ internal sealed class VertexSet<TVertex>
     /// <summary>Finds or adds a vertex, and takes over the place if it is not older than the known one.</summary>
     public int Intern(TVertex key, int silo, long epoch)
     {
-        var id = Find(key);
+        var id = NumberOf(key);
         if (id >= 0)
         {
             // An unknown place never overwrites a known one of the same age.
@@ -98,7 +98,7 @@ internal sealed class VertexSet<TVertex>
 
         if ((Count + 1) * 2 > _buckets.Length)
             Rehash();
-        id = Take();
+        id = TakeNumber();
         _keys[id] = key;
         _hashes[id] = key.GetHashCode();
         _silos[id] = silo;
@@ -154,7 +154,7 @@ internal sealed class VertexSet<TVertex>
 
     // Free numbers are chained through _heads: the follower f is stored as ~f - 1, which is below -1 for f >= 0 and -1 for the end,
     // so a free number never looks like one that has edges.
-    private int Take()
+    private int TakeNumber()
     {
         if (_free >= 0)
         {

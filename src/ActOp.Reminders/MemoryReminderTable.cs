@@ -128,10 +128,10 @@ internal sealed class MemoryReminderTable : IReminderTable, IReminderTableTarget
     {
         if (!Leads)
             return null;
-        if (row.Version != 0 && !(Find(row.Grain, row.Name) is { IsRemoved: false } known && known.Version == row.Version))
+        if (row.Version != 0 && !(FindRow(row.Grain, row.Name) is { IsRemoved: false } known && known.Version == row.Version))
             return new MemoryAnswer(0);
         var written = row with { Version = ++_version };
-        Put(written);
+        SetRow(written);
         var copies = Copies().Where(silo => !silo.Equals(_local.Address)).Select(silo => CopyToAsync(silo, written)).ToArray();
         await Task.WhenAll(copies);
         return new MemoryAnswer(written.Version);
@@ -139,7 +139,7 @@ internal sealed class MemoryReminderTable : IReminderTable, IReminderTableTarget
 
     ValueTask IReminderTableTarget.Copy(MemoryRow row)
     {
-        Put(row);
+        SetRow(row);
         return default;
     }
 
@@ -193,13 +193,13 @@ internal sealed class MemoryReminderTable : IReminderTable, IReminderTableTarget
             : _parts[(int)(from >> (32 - PartBits))..((int)(end >> (32 - PartBits)) + 1)];
     }
 
-    private MemoryRow? Find(in GrainId grain, string name) =>
+    private MemoryRow? FindRow(in GrainId grain, string name) =>
         PartOf(grain).TryGetValue(grain, out var rows) ? rows.GetValueOrDefault(name) : null;
 
-    private void Put(MemoryRow row)
+    private void SetRow(MemoryRow row)
     {
         _version = Math.Max(_version, row.Version);
-        if (Find(row.Grain, row.Name) is { } known && known.Version >= row.Version)
+        if (FindRow(row.Grain, row.Name) is { } known && known.Version >= row.Version)
             return;
         var part = PartOf(row.Grain);
         if (!part.TryGetValue(row.Grain, out var rows))
@@ -214,7 +214,7 @@ internal sealed class MemoryReminderTable : IReminderTable, IReminderTableTarget
 
     private void Forget(MemoryRow removed)
     {
-        if (Find(removed.Grain, removed.Name)?.Version != removed.Version)
+        if (FindRow(removed.Grain, removed.Name)?.Version != removed.Version)
             return;
         var rows = PartOf(removed.Grain)[removed.Grain];
         rows.Remove(removed.Name);

@@ -77,5 +77,5 @@ internal sealed class ReminderHandle : IGrainReminder
     [Id(2)]
     public string? ETag { get; private set; }
 
-    internal static ReminderHandle Of(ReminderEntry entry) => new(entry.GrainId, entry.ReminderName, entry.ETag);
+    internal static ReminderHandle HandleOf(ReminderEntry entry) => new(entry.GrainId, entry.ReminderName, entry.ETag);
 }

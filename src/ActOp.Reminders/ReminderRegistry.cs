@@ -70,13 +70,13 @@ internal sealed class ReminderRegistry(Func<ReminderRegistryNeeds> parts, Remind
     {
         var reminders = CheckCaller();
         CheckName(reminderName);
-        return await reminders.ReadRow(callingGrainId, reminderName) is { } entry ? ReminderHandle.Of(entry) : null;
+        return await reminders.ReadRow(callingGrainId, reminderName) is { } entry ? ReminderHandle.HandleOf(entry) : null;
     }
 
     public async Task<List<IGrainReminder>> GetReminders(GrainId callingGrainId)
     {
         var rows = await CheckCaller().ReadRows(callingGrainId);
-        return [.. rows.Reminders.Select(ReminderHandle.Of)];
+        return [.. rows.Reminders.Select(ReminderHandle.HandleOf)];
     }
 
     private static void CheckName(string name)

@@ -12,22 +12,22 @@ namespace ActOp.Reminders;
 /// table until a read finds them near enough. Runs on the turns of <see cref="ReminderService"/>.
 /// </summary>
 /// <remarks>
-/// The queue may hold outdated places of records that were replaced; they are recognised by their number, and the queue is rebuilt before
+/// The queue may hold outdated entries of records that were replaced; they are recognised by their number, and the queue is rebuilt before
 /// there are more of them than records.
 /// </remarks>
 /// <param name="window">How far ahead reminders are kept.</param>
 /// <param name="report">Is told of each record that is added or replaced, with null, and of each that is removed, with the reason.</param>
 internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, LocalReminderStopReason?>? report = null)
 {
-    private const int FewPlaces = 1024;
+    private const int FewQueued = 1024;
 
     private readonly Dictionary<(GrainId, string), ReminderRecord> _records = new(GrainsByRandomHash.Instance);
-    private readonly PriorityQueue<(ReminderRecord Record, int Place), long> _queue = new();
+    private readonly PriorityQueue<(ReminderRecord Record, int QueueNumber), long> _queue = new();
 
     /// <summary>The number of reminders in memory.</summary>
     internal int Count => _records.Count;
 
-    /// <summary>Places in the queue, outdated ones too. For tests.</summary>
+    /// <summary>Entries of the queue, outdated ones too. For tests.</summary>
     internal int Queued => _queue.Count;
 
     /// <summary>When the next tick is due; null if none is.</summary>
@@ -37,7 +37,7 @@ internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, L
         {
             while (_queue.TryPeek(out var next, out var due))
             {
-                if (next.Record.Place == next.Place)
+                if (next.Record.QueueNumber == next.QueueNumber)
                     return due;
                 _queue.Dequeue();
             }
@@ -59,10 +59,10 @@ internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, L
     internal static long StartOf(ReminderEntry entry) =>
         (entry.StartAt.Kind == DateTimeKind.Local ? entry.StartAt.ToUniversalTime() : entry.StartAt).Ticks;
 
-    internal ReminderRecord? Find(GrainId grain, string name) => _records.GetValueOrDefault((grain, name));
+    internal ReminderRecord? FindRecord(GrainId grain, string name) => _records.GetValueOrDefault((grain, name));
 
     /// <summary>Keeps a reminder, in place of one of that name, if its first tick after a time is within the window.</summary>
-    internal void Put(ReminderEntry entry, long after, long now, int read)
+    internal void Schedule(ReminderEntry entry, long after, long now, int read)
     {
         var due = DueAfter(entry, after);
         if (due - now > window.Ticks)
@@ -75,19 +75,19 @@ internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, L
             _records.Add((entry.GrainId, entry.ReminderName), record = new ReminderRecord());
         else if (record.Entry.ETag != entry.ETag)
             report?.Invoke(record, LocalReminderStopReason.Replaced);
-        var isNew = record.Entry?.ETag != entry.ETag || record.Place == 0;
+        var isNew = record.Entry?.ETag != entry.ETag || record.QueueNumber == 0;
         record.Entry = entry;
         record.Read = read;
         if (isNew)
             report?.Invoke(record, null);
-        Place(record, due);
+        Enqueue(record, due);
     }
 
     internal void Remove(GrainId grain, string name, LocalReminderStopReason reason)
     {
         if (!_records.Remove((grain, name), out var record))
             return;
-        record.Place = 0;
+        record.QueueNumber = 0;
         report?.Invoke(record, reason);
     }
 
@@ -123,26 +123,26 @@ internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, L
             return null;
         due = next;
         var record = _queue.Dequeue().Record;
-        Invariant.Holds(record.Place != 0);
-        Place(record, DueAfter(record.Entry, now));
+        Invariant.Holds(record.QueueNumber != 0);
+        Enqueue(record, DueAfter(record.Entry, now));
         return record;
     }
 
-    private void Place(ReminderRecord record, long due)
+    private void Enqueue(ReminderRecord record, long due)
     {
-        record.Place = ++_lastPlace;
+        record.QueueNumber = ++_lastQueueNumber;
         record.Due = due;
-        _queue.Enqueue((record, record.Place), due);
+        _queue.Enqueue((record, record.QueueNumber), due);
         Invariant.Holds(_queue.Count >= _records.Count);
-        if (_queue.Count <= (2 * _records.Count) + FewPlaces)
+        if (_queue.Count <= (2 * _records.Count) + FewQueued)
             return;
-        var valid = _queue.UnorderedItems.Where(static item => item.Element.Record.Place == item.Element.Place).ToArray();
+        var valid = _queue.UnorderedItems.Where(static item => item.Element.Record.QueueNumber == item.Element.QueueNumber).ToArray();
         Invariant.Holds(valid.Length == _records.Count);
         _queue.Clear();
         _queue.EnqueueRange(valid);
     }
 
-    private int _lastPlace;
+    private int _lastQueueNumber;
 }
 
 /// <summary>One reminder in memory.</summary>
@@ -153,8 +153,8 @@ internal sealed class ReminderRecord
     /// <summary>When its next tick is due.</summary>
     internal long Due { get; set; }
 
-    /// <summary>The number of its valid place in the queue; 0 for none.</summary>
-    internal int Place { get; set; }
+    /// <summary>The number of its valid entry in the queue; 0 for none.</summary>
+    internal int QueueNumber { get; set; }
 
     /// <summary>The number of the read of the table that has seen it last.</summary>
     internal int Read { get; set; }

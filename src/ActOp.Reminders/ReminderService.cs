@@ -151,15 +151,15 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             if (Feed.IsWatched)
                 Feed.Write(new Registered(entry.GrainId, entry.ReminderName, _local.Address));
             // A read of the table may have found it before this answer has come: then its first tick may have been sent.
-            var isKnown = _schedule.Find(entry.GrainId, entry.ReminderName)?.Entry.ETag == entry.ETag;
+            var isKnown = _schedule.FindRecord(entry.GrainId, entry.ReminderName)?.Entry.ETag == entry.ETag;
             var start = ReminderSchedule.StartOf(entry);
             if (Owns(entry.GrainId) && !isKnown)
-                _schedule.Put(entry, start - 1, Now, _reads);
+                _schedule.Schedule(entry, start - 1, Now, _reads);
             else if (_runs && !Owns(entry.GrainId) && start <= _slots.SinceOf(SlotMap.SlotOf(entry.GrainId)))
                 Send(entry, Now);
             Arm();
         });
-        return ReminderHandle.Of(entry);
+        return ReminderHandle.HandleOf(entry);
     }
 
     public async ValueTask<bool?> Unregister(ReminderHandle reminder)
@@ -260,7 +260,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         var now = Now;
         foreach (var (record, tag) in _held)
         {
-            var isSame = record.Entry.ETag == tag && _schedule.Find(record.Entry.GrainId, record.Entry.ReminderName) == record;
+            var isSame = record.Entry.ETag == tag && _schedule.FindRecord(record.Entry.GrainId, record.Entry.ReminderName) == record;
             if (isSame && _slots.IsReady(record.Slot) && record.Due > now)
                 Send(record.Entry, now);
             if (!isSame || _slots.IsReady(record.Slot))
@@ -414,7 +414,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         {
             var rows = await AnswerAsync(_table.ReadRows(unchecked(((uint)part * size) - 1), ((uint)part * size) + (size - 1)));
             foreach (var entry in rows?.Reminders ?? throw new ReminderException("The table " + _table.GetType() + " has returned null."))
-                Take(entry, slots, read);
+                OnRow(entry, slots, read);
         }
     }
 
@@ -427,7 +427,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             for (some.Clear(); slot >= 0 && some.Count < some.Capacity; slot = slots.Next(slot))
                 some.Add(slot);
             foreach (var entry in (await AnswerAsync(table.ReadSlots([.. some]))).Reminders)
-                Take(entry, slots, read);
+                OnRow(entry, slots, read);
         }
     }
 
@@ -439,7 +439,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     }
 
     /// <summary>One row that was read.</summary>
-    private void Take(ReminderEntry? entry, SlotSet slots, int read)
+    private void OnRow(ReminderEntry? entry, SlotSet slots, int read)
     {
         if (entry is null || entry.GrainId.IsDefault || string.IsNullOrEmpty(entry.ReminderName) || entry.Period < TimeSpan.Zero)
         {
@@ -451,11 +451,11 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         var slot = SlotMap.SlotOf(entry.GrainId);
         if (!_runs || !slots.Contains(slot) || !_slots.Owns(slot) || _touched.Contains((entry.GrainId, entry.ReminderName)))
             return;
-        var (now, known) = (Now, _schedule.Find(entry.GrainId, entry.ReminderName));
+        var (now, known) = (Now, _schedule.FindRecord(entry.GrainId, entry.ReminderName));
         if (known is not null && known.Entry.ETag == entry.ETag)
             _schedule.Keep(known, _held.ContainsKey(known), now, read);
         else
-            _schedule.Put(entry, SentUntil(slot, known is not null, now), now, read);
+            _schedule.Schedule(entry, SentUntil(slot, known is not null, now), now, read);
     }
 
     /// <summary>
@@ -506,13 +506,13 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             if (!Owns(grain))
                 return;
             Touch(grain, name);
-            var known = _schedule.Find(grain, name);
+            var known = _schedule.FindRecord(grain, name);
             if (entry is null)
                 _schedule.Remove(grain, name, LocalReminderStopReason.RemovedFromTable);
             else if (known is null && !_slots.IsAwaited(slot))
-                _schedule.Put(entry, Math.Max(_slots.SinceOf(slot), Now - RecentTime.Ticks), Now, _reads);
+                _schedule.Schedule(entry, Math.Max(_slots.SinceOf(slot), Now - RecentTime.Ticks), Now, _reads);
             else if (known is not null && known.Entry.ETag != entry.ETag)
-                _schedule.Put(entry, Now, Now, _reads);
+                _schedule.Schedule(entry, Now, Now, _reads);
             Arm();
         });
     }

@@ -128,7 +128,7 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
                     + ").", exception);
         }
 
-        var log = new ReminderLog(GuardedLoggers.Of(services).CreateLogger("ActOp.Reminders"));
+        var log = new ReminderLog(GuardedLoggers.GuardedOf(services).CreateLogger("ActOp.Reminders"));
         var service = Service = new ReminderService(
             node.Local, node.Factory, _table, _options, log,
             new ReminderMetrics(node.Metrics.Meter, node.Metrics.OfOrleans.Meter), TimeOf(node.Local));

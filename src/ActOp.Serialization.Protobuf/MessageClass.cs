@@ -30,7 +30,7 @@ internal sealed class MessageClass
     /// <summary>The fields; null if the class does not say them.</summary>
     public MessageDescriptor? Descriptor { get; }
 
-    public static MessageClass Of(Type type) => Classes.GetValue(type, static t => new MessageClass(t));
+    public static MessageClass ClassOf(Type type) => Classes.GetValue(type, static t => new MessageClass(t));
 
     /// <exception cref="SerializerException">The bytes are no such message, or it is nested too deep.</exception>
     public IMessage Parse(byte[] bytes)

@@ -30,7 +30,7 @@ internal static class MessageMemory
     /// <summary>What an empty message takes, once counted.</summary>
     private static readonly ConditionalWeakTable<MessageDescriptor, object> Empty = new();
 
-    public static long Of(MessageDescriptor? type, ReadOnlySpan<byte> data)
+    public static long BytesOf(MessageDescriptor? type, ReadOnlySpan<byte> data)
     {
         var total = 0L;
         Walk(type, data, 0, ref total);

@@ -226,7 +226,7 @@ internal sealed class AnyCodecOf<T> : AnyCodec
         if (_body is not null)
             return _body.ReadObject(ref reader, at);
         var session = reader.Session;
-        session.Take(Footprint.OfItems<T>(1));
+        session.CountDecoded(Footprint.OfItems<T>(1));
         if (_levels > Reach.UsualLevels)
             WireSession.EnsureStack();
         var outer = session.Begin(reader.Position);

@@ -33,7 +33,7 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
     private readonly bool _isComparedByMembers = Footprint.IsComparedByMembers(typeof(T));
     private readonly int _levels = Reach.LevelsOf(Footprint.OfFields(typeof(T)));
 
-    private int _footprint = Footprint.Of(typeof(T));
+    private int _footprint = Footprint.BytesOf(typeof(T));
 
     /// <summary>False if identity and cycles do not matter: then the object is written at each occurrence.</summary>
     protected virtual bool IsTracked => true;
@@ -144,7 +144,7 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
     private T ReadMeasured(ref WireReader reader, int at)
     {
         var session = reader.Session;
-        session.Take(_footprint);
+        session.CountDecoded(_footprint);
         if (_levels > Reach.UsualLevels)
             WireSession.EnsureStack();
         var outer = session.Begin(reader.Position);

@@ -117,9 +117,7 @@ internal static class CodecScopes
     internal static ICodecScope[] Live()
     {
         lock (Gate)
-        {
             return [.. Scopes.Select(static reference => reference.TryGetTarget(out var scope) ? scope : null).OfType<ICodecScope>()];
-        }
     }
 
     internal static void Changed()

@@ -137,7 +137,7 @@ internal static class Footprint
     private const int MakingBytes = 256;
 
     /// <summary>The memory of an object of exactly this class, without what its fields refer to. Reflection; once per codec.</summary>
-    internal static int Of(Type type)
+    internal static int BytesOf(Type type)
     {
         var bytes = ObjectBytes + (long)OfFields(type);
         for (var declaring = type; declaring is not null; declaring = declaring.BaseType)

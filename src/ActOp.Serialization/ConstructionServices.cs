@@ -84,17 +84,17 @@ public static class ServiceHook<THook>
     public static THook Of(WireSession session)
     {
         ArgumentNullException.ThrowIfNull(session);
-        return Of(session.CodecProvider);
+        return MadeFor(session.CodecProvider);
     }
 
     /// <summary>The hooks for a copy.</summary>
     public static THook Of(CopyContext context)
     {
         ArgumentNullException.ThrowIfNull(context);
-        return Of(context.Codecs);
+        return MadeFor(context.Codecs);
     }
 
-    private static THook Of(object? codecs) => Made.GetValue(
+    private static THook MadeFor(object? codecs) => Made.GetValue(
         codecs as ICodecScope ?? CodecScopes.Latest,
         static provider => ActivatorUtilities.GetServiceOrCreateInstance<THook>(provider.Services));
 }

@@ -115,7 +115,7 @@ public sealed class GrainMethod
                 "The method " + InterfaceType + "." + Name + " was called with more than " + limit + " different type arguments.");
         }
 
-        TypeShare.Take(TypeShare.PartsOfInstantiation);
+        TypeShare.CountTypes(TypeShare.PartsOfInstantiation);
         Func<Call> rent;
         try
         {

@@ -403,7 +403,7 @@ public static class TypeManifest
             throw new SerializerException("A type name in the message is longer than " + MaxNameLength + " characters.");
         if (name.StartsWith(Codecs.SerializableTypes.Prefix, StringComparison.Ordinal))
         {
-            type = Codecs.SerializableTypes.Find(name);
+            type = Codecs.SerializableTypes.FindType(name);
             if (type is not null)
                 KeepName(name, type);
             return type is not null;
@@ -543,7 +543,7 @@ public static class TypeManifest
     {
         if (MadeTypes.TryGetValue(parts, out var type))
             return type;
-        TypeShare.Take(1);
+        TypeShare.CountTypes(1);
         return MadeTypes.GetOrAdd(parts, parts.Make());
     }
 

@@ -14,7 +14,7 @@ namespace ActOp.Serialization;
 /// </remarks>
 internal sealed class TypeShare(int limit, bool isClient)
 {
-    /// <summary>Types constructed for all peers, counted in parts: see <see cref="Take"/>.</summary>
+    /// <summary>Types constructed for all peers, counted in parts: see <see cref="CountTypes"/>.</summary>
     internal const int MaxParts = 16_384;
 
     /// <summary>What a method or grain class with new type arguments needs: several types, and tables.</summary>
@@ -50,7 +50,7 @@ internal sealed class TypeShare(int limit, bool isClient)
     /// <summary>Counts types before they are constructed.</summary>
     /// <exception cref="SerializerException">The peer, or all peers together, have no more.</exception>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    internal static void Take(int parts)
+    internal static void CountTypes(int parts)
     {
         if (t_current is { } share)
             share.TakeOwn(parts);

@@ -2,7 +2,8 @@ namespace ActOp.Staging;
 
 /// <summary>A binary semaphore for one waiting thread: given twice before it is taken, it is one permit.</summary>
 /// <remarks>
-/// Any thread gives; only the owner takes. Writes before <see cref="Give"/> are visible after the <see cref="Take"/> that it releases.
+/// Any thread gives; only the owner takes. Writes before <see cref="Give"/> are visible after the <see cref="WaitAndTake"/> that it
+/// releases.
 /// </remarks>
 internal sealed class Permit
 {
@@ -21,7 +22,7 @@ internal sealed class Permit
     }
 
     /// <summary>Waits until the permit is given and takes it.</summary>
-    internal void Take()
+    internal void WaitAndTake()
     {
         lock (_gate)
         {

@@ -79,7 +79,7 @@ public sealed class TimerThread : TimeProvider
         {
             if (timer.Callback is null)
                 return false;
-            if (timer.Place != TimerHeap.Nowhere)
+            if (timer.HeapIndex != TimerHeap.Nowhere)
                 _waiting.Remove(timer);
             timer.Period = every > 0 ? every : Timeout.Infinite;
             if (due < 0)
@@ -89,8 +89,8 @@ public sealed class TimerThread : TimeProvider
             if (every >= AlignmentMilliseconds)
                 timer.Due = (timer.Due + AlignmentMilliseconds - 1) / AlignmentMilliseconds * AlignmentMilliseconds;
             _waiting.Add(timer);
-            Invariant.Holds(timer.Place >= 0 && timer.Place < _waiting.Count);
-            if (timer.Place == 0)
+            Invariant.Holds(timer.HeapIndex >= 0 && timer.HeapIndex < _waiting.Count);
+            if (timer.HeapIndex == 0)
                 Wake();
             return true;
         }
@@ -100,9 +100,9 @@ public sealed class TimerThread : TimeProvider
     {
         lock (_gate)
         {
-            if (timer.Place != TimerHeap.Nowhere)
+            if (timer.HeapIndex != TimerHeap.Nowhere)
                 _waiting.Remove(timer);
-            Invariant.Holds(timer.Place == TimerHeap.Nowhere);
+            Invariant.Holds(timer.HeapIndex == TimerHeap.Nowhere);
             timer.Callback = null;
             timer.State = null;
         }
@@ -151,7 +151,7 @@ public sealed class TimerThread : TimeProvider
                 return;
             var timer = _waiting.Top;
             // A timer that is disposed has left the heap.
-            Invariant.Holds(timer.Callback is not null && timer.Place == 0);
+            Invariant.Holds(timer.Callback is not null && timer.HeapIndex == 0);
             callback = timer.Callback!;
             state = timer.State;
             _waiting.Remove(timer);
@@ -202,7 +202,7 @@ internal sealed class ThreadTimer(TimerThread thread, TimerCallback callback, ob
     /// <summary>Milliseconds from one due time to the next; negative for none.</summary>
     internal long Period;
 
-    internal int Place = TimerHeap.Nowhere;
+    internal int HeapIndex = TimerHeap.Nowhere;
 
     public bool Change(TimeSpan dueTime, TimeSpan period) => thread.Change(this, dueTime, period);
 
@@ -216,12 +216,12 @@ internal sealed class ThreadTimer(TimerThread thread, TimerCallback callback, ob
 }
 
 /// <summary>
-/// A binary heap of the timers that are set, the next due on top. Each timer stores its place, so that it can be removed at once when it
+/// A binary heap of the timers that are set, the next due on top. Each timer stores its index, so that it can be removed at once when it
 /// is changed or disposed. Not thread-safe.
 /// </summary>
 internal sealed class TimerHeap
 {
-    /// <summary>The place of a timer that is not set.</summary>
+    /// <summary>The index of a timer that is not set.</summary>
     internal const int Nowhere = -1;
 
     private ThreadTimer[] _timers = new ThreadTimer[16];
@@ -232,7 +232,7 @@ internal sealed class TimerHeap
 
     internal void Add(ThreadTimer timer)
     {
-        Invariant.Holds(timer.Place == Nowhere);
+        Invariant.Holds(timer.HeapIndex == Nowhere);
         if (Count == _timers.Length)
             Array.Resize(ref _timers, 2 * Count);
         Up(Count++, timer);
@@ -240,42 +240,42 @@ internal sealed class TimerHeap
 
     internal void Remove(ThreadTimer timer)
     {
-        Invariant.Holds(timer.Place >= 0 && timer.Place < Count && ReferenceEquals(_timers[timer.Place], timer));
-        var hole = timer.Place;
-        timer.Place = Nowhere;
+        Invariant.Holds(timer.HeapIndex >= 0 && timer.HeapIndex < Count && ReferenceEquals(_timers[timer.HeapIndex], timer));
+        var hole = timer.HeapIndex;
+        timer.HeapIndex = Nowhere;
         var last = _timers[--Count];
         _timers[Count] = null!;
         if (ReferenceEquals(last, timer))
             return;
         Up(hole, last);
-        Down(last.Place, last);
+        Down(last.HeapIndex, last);
     }
 
-    private void Up(int place, ThreadTimer timer)
+    private void Up(int index, ThreadTimer timer)
     {
-        for (int parent; place > 0 && timer.Due < _timers[parent = (place - 1) / 2].Due; place = parent)
-            Put(place, _timers[parent]);
-        Put(place, timer);
+        for (int parent; index > 0 && timer.Due < _timers[parent = (index - 1) / 2].Due; index = parent)
+            SetAt(index, _timers[parent]);
+        SetAt(index, timer);
     }
 
-    private void Down(int place, ThreadTimer timer)
+    private void Down(int index, ThreadTimer timer)
     {
-        for (int child; (child = (2 * place) + 1) < Count; place = child)
+        for (int child; (child = (2 * index) + 1) < Count; index = child)
         {
             if (child + 1 < Count && _timers[child + 1].Due < _timers[child].Due)
                 child++;
             if (_timers[child].Due >= timer.Due)
                 break;
-            Put(place, _timers[child]);
+            SetAt(index, _timers[child]);
         }
 
-        Invariant.Holds(place < Count && (place == 0 || _timers[(place - 1) / 2].Due <= timer.Due));
-        Put(place, timer);
+        Invariant.Holds(index < Count && (index == 0 || _timers[(index - 1) / 2].Due <= timer.Due));
+        SetAt(index, timer);
     }
 
-    private void Put(int place, ThreadTimer timer)
+    private void SetAt(int index, ThreadTimer timer)
     {
-        _timers[place] = timer;
-        timer.Place = place;
+        _timers[index] = timer;
+        timer.HeapIndex = index;
     }
 }

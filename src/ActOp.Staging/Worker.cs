@@ -189,7 +189,7 @@ internal sealed class Worker
         if (Invariant.AreChecked)
             Invariant.Holds(t_current == this && _batchCount == 0);
         Leave();
-        _permit.Take();
+        _permit.WaitAndTake();
         Enter();
         _isWoken = IsSearching;
     }

@@ -45,7 +45,7 @@ internal sealed class ImplicitSubscriptions(StreamNode parts)
     {
         var found = new List<SubscriptionEntry>();
         areAll = true;
-        foreach (var binding in Current.Streams.Of(stream.StreamId.GetNamespace() ?? "", ref areAll))
+        foreach (var binding in Current.Streams.BindingsOf(stream.StreamId.GetNamespace() ?? "", ref areAll))
         {
             var consumer = binding.Consumer(stream.StreamId);
             areAll &= !consumer.IsDefault;
@@ -61,7 +61,7 @@ internal sealed class ImplicitSubscriptions(StreamNode parts)
     {
         var found = new List<GrainId>();
         var areAll = true;
-        foreach (var binding in Current.Channels.Of(channel.GetNamespace() ?? "", ref areAll))
+        foreach (var binding in Current.Channels.BindingsOf(channel.GetNamespace() ?? "", ref areAll))
         {
             var consumer = binding.Consumer(channel);
             if (!consumer.IsDefault && !found.Contains(consumer))
@@ -98,7 +98,7 @@ internal sealed class ImplicitSubscriptions(StreamNode parts)
             var (streams, channels) = (new List<Binding>(), new List<Binding>());
             foreach (var entry in entries)
             {
-                var bindings = GrainBindings.Of(GrainType.Create(entry.GrainType), entry.Properties);
+                var bindings = GrainBindings.FromProperties(GrainType.Create(entry.GrainType), entry.Properties);
                 foreach (var binding in bindings.Bindings)
                 {
                     switch (binding.GetValueOrDefault(WellKnownGrainTypeProperties.BindingTypeKey))
@@ -128,7 +128,7 @@ internal sealed class ImplicitSubscriptions(StreamNode parts)
     {
         private readonly ConcurrentDictionary<string, Binding[]> _found = new(StringComparer.Ordinal);
 
-        internal Binding[] Of(string ns, ref bool areAll)
+        internal Binding[] BindingsOf(string ns, ref bool areAll)
         {
             if (_found.TryGetValue(ns, out var found))
                 return found;

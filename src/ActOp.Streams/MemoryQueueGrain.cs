@@ -271,12 +271,12 @@ internal sealed class MemoryReceiver(IMemoryQueue queue, Guid receiver) : IQueue
         if (messages.Items.Length == 0)
             return [];
         _last = messages.Items[^1].SequenceNumber;
-        return Array.ConvertAll(messages.Items, item => (IBatchContainer)new MemoryBatch(item, _incarnation));
+        return Array.ConvertAll(messages.Items, item => (IBatchContainer)new QueuedBatch(item, _incarnation));
     }
 
     public Task MessagesDeliveredAsync(IList<IBatchContainer> messages)
     {
-        var newest = (MemoryBatch)messages[^1];
+        var newest = (QueuedBatch)messages[^1];
         return queue.Acknowledge(newest.Incarnation, newest.Message.SequenceNumber);
     }
 
@@ -288,9 +288,12 @@ internal interface IWaitingReceiver
 {
 }
 
-/// <summary>A batch of a memory stream, as bytes: each consumer reads items of its own.</summary>
-[GenerateSerializer, Immutable]
-internal sealed class MemoryBatch(MemoryMessageData message, Guid incarnation) : IBatchContainer, IBoundBatch
+/// <summary>
+/// A batch of a stream whose queue is in memory or in PostgreSQL, as bytes: each consumer reads items of its own. It travels by the name
+/// that it had when there were only queues in memory.
+/// </summary>
+[GenerateSerializer, Immutable, Alias("ActOp.Streams.MemoryBatch")]
+internal sealed class QueuedBatch(MemoryMessageData message, Guid incarnation) : IBatchContainer, IBoundBatch
 {
     [Id(0)]
     public MemoryMessageData Message { get; private set; } = message;
@@ -302,7 +305,7 @@ internal sealed class MemoryBatch(MemoryMessageData message, Guid incarnation) :
 
     public StreamSequenceToken SequenceToken => new EventSequenceTokenV2(Message.SequenceNumber);
 
-    public IBatchContainer Bind(IQueueAdapter adapter) => ((IMemoryFormat)adapter).Open(this);
+    public IBatchContainer Bind(IQueueAdapter adapter) => ((IQueuedFormat)adapter).Open(this);
 
     public IEnumerable<Tuple<T, StreamSequenceToken>> GetEvents<T>() => throw Unbound();
 
@@ -312,13 +315,13 @@ internal sealed class MemoryBatch(MemoryMessageData message, Guid incarnation) :
 }
 
 /// <summary>Reads the bytes of batches.</summary>
-internal interface IMemoryFormat
+internal interface IQueuedFormat
 {
-    IBatchContainer Open(MemoryBatch batch);
+    IBatchContainer Open(QueuedBatch batch);
 }
 
 /// <summary>The items of a batch whose form the application has chosen, for one reader.</summary>
-internal sealed class BoundMemoryBatch(MemoryBatch batch, MemoryMessageBody body) : IBatchContainer
+internal sealed class BoundQueuedBatch(QueuedBatch batch, MemoryMessageBody body) : IBatchContainer
 {
     public StreamId StreamId => batch.StreamId;
 

@@ -344,7 +344,7 @@ internal sealed class StreamAgent : IStreamAgent
                 .WaitAsync(_abandoned.Token);
             succeeded();
             if (messages is { Count: > 0 } && _queueParts.Readable(messages) is { Count: > 0 } readable)
-                Take(readable);
+                AddToQueueCache(readable);
             else if (_receiver is not IWaitingReceiver)
                 await PauseAsync(Options.GetQueueMsgsTimerPeriod);
         }
@@ -386,7 +386,7 @@ internal sealed class StreamAgent : IStreamAgent
         : Given.Task(told, "MessagesDeliveredAsync of " + _receiver!.GetType()).WaitAsync(
             IsStopping ? StepOfStop : Options.MaxEventDeliveryTime, Parts.Local.TaskTime, _abandoned.Token);
 
-    private void Take(IList<IBatchContainer> messages)
+    private void AddToQueueCache(IList<IBatchContainer> messages)
     {
         Parts.Local.Counts.Add(NodeEvent.MessageRead, messages.Count);
         Cache.AddToCache(messages);

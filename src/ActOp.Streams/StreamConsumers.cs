@@ -54,7 +54,7 @@ internal sealed class StreamConsumers(StreamNode parts, Activation? grain) : ISt
             await attachment.FailAsync(reason);
     }
 
-    public Task<StreamSequenceToken?> GetStart(Guid subscription) => Task.FromResult(Find(subscription)?.Start);
+    public Task<StreamSequenceToken?> GetStart(Guid subscription) => Task.FromResult(FindAttachment(subscription)?.Start);
 
     /// <summary>Sets the observer of a subscription.</summary>
     internal void Attach(Guid subscription, StreamAttachment attachment)
@@ -78,7 +78,7 @@ internal sealed class StreamConsumers(StreamNode parts, Activation? grain) : ISt
         }
     }
 
-    private StreamAttachment? Find(Guid subscription)
+    private StreamAttachment? FindAttachment(Guid subscription)
     {
         lock (_gate)
             return _attached.GetValueOrDefault(subscription);
@@ -86,13 +86,13 @@ internal sealed class StreamConsumers(StreamNode parts, Activation? grain) : ISt
 
     private async ValueTask<StreamAttachment?> FindOrAnnounceAsync(Guid subscription, QualifiedStreamId stream)
     {
-        var attachment = Find(subscription);
+        var attachment = FindAttachment(subscription);
         if (attachment is not null)
             return attachment;
         if (grain?.GrainInstance is IStreamSubscriptionObserver observer)
         {
             await Given.Task(observer.OnSubscribed(new HandleFactory(parts, stream, subscription)), "OnSubscribed of the grain");
-            attachment = Find(subscription);
+            attachment = FindAttachment(subscription);
         }
 
         if (attachment is null && !_hasLoggedLoss)

@@ -146,17 +146,17 @@ internal sealed class BatchFormat(CallRuntime runtime, IMemoryMessageBodySeriali
         ?? throw new InvalidOperationException("Deserialize of " + serializer.GetType() + " has returned null.");
 
     /// <summary>The batch for one reader.</summary>
-    internal IBatchContainer Open(MemoryBatch batch)
+    internal IBatchContainer Open(QueuedBatch batch)
     {
         var payload = batch.Message.Payload;
-        return !typed ? new BoundMemoryBatch(batch, Deserialize(payload))
-            : payload[0] == Untyped ? new BoundMemoryBatch(batch, Deserialize(payload[1..]))
+        return !typed ? new BoundQueuedBatch(batch, Deserialize(payload))
+            : payload[0] == Untyped ? new BoundQueuedBatch(batch, Deserialize(payload[1..]))
             : new TypedBatch(batch, runtime);
     }
 }
 
 /// <summary>A batch of a memory stream in the form of <see cref="StreamPayload"/>, for one reader.</summary>
-internal sealed class TypedBatch(MemoryBatch batch, CallRuntime runtime) : IBatchContainer
+internal sealed class TypedBatch(QueuedBatch batch, CallRuntime runtime) : IBatchContainer
 {
     public StreamId StreamId => batch.StreamId;
 

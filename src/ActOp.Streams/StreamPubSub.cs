@@ -99,7 +99,7 @@ internal sealed class StreamPubSub(StreamNode parts, ImplicitSubscriptions impli
                 !one.IsFaulted && (streamConsumer.IsDefault || one.Consumer == streamConsumer)));
         }
 
-        return [.. found.Select(one => Of(one, streamId))];
+        return [.. found.Select(one => SubscriptionOf(one, streamId))];
     }
 
     public async Task<int> ConsumerCount(QualifiedStreamId streamId) => (await GetAllSubscriptions(streamId)).Count;
@@ -113,7 +113,7 @@ internal sealed class StreamPubSub(StreamNode parts, ImplicitSubscriptions impli
         var stream = new QualifiedStreamId(streamProviderName, streamId);
         var entry = new SubscriptionEntry { Id = Mark(parts.Local.NewId(), isImplicit: false), Consumer = grainRef.GrainId };
         await Rendezvous(stream).RegisterConsumer(stream, entry);
-        return Of(entry, stream);
+        return SubscriptionOf(entry, stream);
     }
 
     public Task RemoveSubscription(string streamProviderName, StreamId streamId, Guid subscriptionId) =>
@@ -122,10 +122,10 @@ internal sealed class StreamPubSub(StreamNode parts, ImplicitSubscriptions impli
     public async Task<IEnumerable<StreamSubscription>> GetSubscriptions(string streamProviderName, StreamId streamId)
     {
         var stream = new QualifiedStreamId(streamProviderName, streamId);
-        return (await Rendezvous(stream).GetSubscriptions()).Where(static one => !one.IsFaulted).Select(one => Of(one, stream));
+        return (await Rendezvous(stream).GetSubscriptions()).Where(static one => !one.IsFaulted).Select(one => SubscriptionOf(one, stream));
     }
 
-    private static StreamSubscription Of(SubscriptionEntry entry, QualifiedStreamId stream) =>
+    private static StreamSubscription SubscriptionOf(SubscriptionEntry entry, QualifiedStreamId stream) =>
         new(entry.Id, stream.ProviderName, stream.StreamId, entry.Consumer);
 
     private IPubSubRendezvousGrain Rendezvous(QualifiedStreamId stream) => parts.Grain<IPubSubRendezvousGrain>(stream.ToString());

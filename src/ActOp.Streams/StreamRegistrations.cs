@@ -41,7 +41,7 @@ internal static class StreamRegistrations
         {
             var node = provider.GetRequiredService<Node>();
             return new StreamNode(node.Local, node.ClusterView, node.Activations, node.Classes, node.Factory, node.Calls,
-                new StreamLog(GuardedLoggers.Of(provider).CreateLogger("ActOp.Streams")));
+                new StreamLog(GuardedLoggers.GuardedOf(provider).CreateLogger("ActOp.Streams")));
         });
         services.TryAddSingleton<IProviderRuntime>(static provider => provider.GetRequiredService<StreamNode>());
         services.TryAddSingleton(static provider => new ImplicitSubscriptions(provider.GetRequiredService<StreamNode>()));

@@ -29,7 +29,7 @@ internal sealed class TestClient
     /// <summary>Disconnects in order; when cancelled, at once. Does nothing if there is no client.</summary>
     internal async Task StopAsync(CancellationToken cancellationToken)
     {
-        if (Take() is not { } host)
+        if (TakeHost() is not { } host)
             return;
         try
         {
@@ -48,12 +48,12 @@ internal sealed class TestClient
     /// <summary>Ends the client as a crash would. Does nothing if there is none.</summary>
     internal void Kill()
     {
-        var host = Take();
+        var host = TakeHost();
         host?.Services.GetRequiredService<Node>().Kill();
         host?.Dispose();
     }
 
-    private IHost? Take()
+    private IHost? TakeHost()
     {
         var host = _host;
         _host = null;

@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+using ActOp.Runtime.Routing;
 using ActOp.TestClusters;
 
 namespace ActOp.Calls.Tests;
@@ -23,6 +25,18 @@ public class PoolBatchTests(TwoSilos cluster) : IClassFixture<TwoSilos>
             return call;
         });
         Assert.Equal(Callers, seen.Count);
+    }
+
+    [Fact]
+    public async Task What_a_caller_sends_first_is_flushed_by_the_batch()
+    {
+        ConcurrentBag<FlushedBy> flushed = [];
+        await TogetherAsync(grain =>
+        {
+            flushed.Add(SendBatch.Decide(isControl: false));
+            return grain.Touch(null);
+        });
+        Assert.Contains(FlushedBy.Batch, flushed);
     }
 
     [Fact]

@@ -75,7 +75,7 @@ public class TraceBaggageTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Assert.InRange(text.Length, 1, TraceBaggage.MostBytes);
         Assert.Equal(State, TraceBaggage.StateOf(text));
         using var read = new Activity("read");
-        TraceBaggage.Copy(TraceHeader.Of(TraceHeader.ToBytes(activity)), read);
+        TraceBaggage.Copy(TraceHeader.FromBytes(TraceHeader.ToBytes(activity)), read);
         Assert.InRange(read.Baggage.Count(), 1, 5_000);
         Assert.All(read.Baggage, item => Assert.Equal(activity.GetBaggageItem(item.Key), item.Value));
     }
@@ -92,7 +92,7 @@ public class TraceBaggageTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     {
         var bytes = Encoding.UTF8.GetBytes(text);
         using var parent = Root();
-        var read = Assert.IsType<TraceHeader>(TraceHeader.Of(Framed(TraceHeader.ToBytes(parent)[..25], bytes)));
+        var read = Assert.IsType<TraceHeader>(TraceHeader.FromBytes(Framed(TraceHeader.ToBytes(parent)[..25], bytes)));
         Assert.Equal(parent.TraceId, read.Context.TraceId);
         using var activity = new Activity("read");
         TraceBaggage.Copy(read, activity);
@@ -104,7 +104,7 @@ public class TraceBaggageTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     {
         using var parent = Root();
         var read = Assert.IsType<TraceHeader>(
-            TraceHeader.Of(Framed(TraceHeader.ToBytes(parent)[..25], Encoding.UTF8.GetBytes("a=1\nb=" + new string('x', 100_000)))));
+            TraceHeader.FromBytes(Framed(TraceHeader.ToBytes(parent)[..25], Encoding.UTF8.GetBytes("a=1\nb=" + new string('x', 100_000)))));
         Assert.True(read.Text.IsEmpty);
         Assert.Equal(parent.TraceId, read.Context.TraceId);
     }

@@ -55,9 +55,9 @@ public class WaitingDeadlineTests
         var held = new HeldFrames();
         Assert.True(held.TryAdd(Request(GrainId.Create("type", "key"), 7, FrameFlags.HasDeadline, 500), now: 1000, out _));
         Assert.True(held.TryAdd(Request(GrainId.Create("type", "key"), 7, FrameFlags.HasDeadline, 500), now: 1400, out _));
-        Assert.Equal(100u, LeftIn(held.Take(1400)!));
-        Assert.Equal(500u, LeftIn(held.Take(1400)!));
-        Assert.Null(held.Take(1400));
+        Assert.Equal(100u, LeftIn(held.TakeFrame(1400)!));
+        Assert.Equal(500u, LeftIn(held.TakeFrame(1400)!));
+        Assert.Null(held.TakeFrame(1400));
     }
 
     [Fact]

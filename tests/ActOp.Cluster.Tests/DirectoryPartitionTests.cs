@@ -177,7 +177,7 @@ public sealed class DirectoryPartitionTests
         var partition = Alone();
         partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(1)));
         var cache = new LocationCache(100);
-        cache.Put(Grain, partition.Lookup(Grain).Location);
+        cache.SetLocation(Grain, partition.Lookup(Grain).Location);
         Look(partition, cache, 1_000);
 
         var before = GC.GetAllocatedBytesForCurrentThread();

@@ -260,7 +260,7 @@ public sealed class DirectorySimulationTests
     private static void CheckSafety(SimulatedCluster cluster)
     {
         var table = cluster.TableNow;
-        var living = cluster.Silos.Where(silo => silo.IsUp && !silo.Protocol.IsStopped && table.Find(silo.Address) is { IsAlive: true })
+        var living = cluster.Silos.Where(silo => silo.IsUp && !silo.Protocol.IsStopped && table.FindRow(silo.Address) is { IsAlive: true })
             .ToArray();
         for (var slot = 0; slot < SlotMap.SlotCount; slot += 37)
         {

@@ -74,7 +74,7 @@ public sealed class LateAnswerTests
         var suspect = cluster.Silos[0].Protocol;
         var voter = cluster.Silos[1];
         suspect.Actions.Clear();
-        var row = suspect.Table.Find(cluster.Silos[0].Address)!;
+        var row = suspect.Table.FindRow(cluster.Silos[0].Address)!;
         var rows = suspect.Table.Rows.Replace(row, row with { Votes = [new Vote(voter.Address, 1, false)] });
 
         suspect.OnGossip(suspect.Table with { Version = suspect.Table.Version + 1, Rows = rows }, Begin);

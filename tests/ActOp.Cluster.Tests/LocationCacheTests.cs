@@ -14,7 +14,7 @@ public sealed class LocationCacheTests
     [Fact]
     public void It_returns_what_was_put()
     {
-        _cache.Put(Grain(1), At(1, 1));
+        _cache.SetLocation(Grain(1), At(1, 1));
 
         Assert.True(_cache.TryGet(Grain(1), out var found));
         Assert.Equal(At(1, 1), found);
@@ -24,8 +24,8 @@ public sealed class LocationCacheTests
     [Fact]
     public void An_older_epoch_does_not_replace_a_newer_one()
     {
-        _cache.Put(Grain(1), At(1, 5));
-        _cache.Put(Grain(1), At(2, 4));
+        _cache.SetLocation(Grain(1), At(1, 5));
+        _cache.SetLocation(Grain(1), At(2, 4));
 
         Assert.True(_cache.TryGet(Grain(1), out var found));
         Assert.Equal(At(1, 5), found);
@@ -34,7 +34,7 @@ public sealed class LocationCacheTests
     [Fact]
     public void Only_the_stale_location_is_removed()
     {
-        _cache.Put(Grain(1), At(1, 5));
+        _cache.SetLocation(Grain(1), At(1, 5));
         _cache.Remove(Grain(1), At(3, 2));
         Assert.True(_cache.TryGet(Grain(1), out _));
 
@@ -45,10 +45,10 @@ public sealed class LocationCacheTests
     [Fact]
     public void Locations_on_a_dead_silo_are_void_and_stay_so()
     {
-        _cache.Put(Grain(1), At(1, 1));
-        _cache.Put(Grain(2), At(2, 1));
+        _cache.SetLocation(Grain(1), At(1, 1));
+        _cache.SetLocation(Grain(2), At(2, 1));
         _cache.OnView(new View(2, [Views.Dead(1, DeathCause.Silent), Views.Active(2)]));
-        _cache.Put(Grain(3), At(1, 9));
+        _cache.SetLocation(Grain(3), At(1, 9));
 
         Assert.False(_cache.TryGet(Grain(1), out _));
         Assert.True(_cache.TryGet(Grain(2), out _));
@@ -60,10 +60,10 @@ public sealed class LocationCacheTests
     public void It_never_holds_more_than_its_capacity_and_keeps_what_is_used()
     {
         var hot = Grain(0);
-        _cache.Put(hot, At(1, 1));
+        _cache.SetLocation(hot, At(1, 1));
         for (var i = 1; i <= 20_000; i++)
         {
-            _cache.Put(Grain(i), At(1, 1));
+            _cache.SetLocation(Grain(i), At(1, 1));
             Assert.True(_cache.TryGet(hot, out _));
         }
 
@@ -82,7 +82,7 @@ public sealed class LocationCacheTests
                 var n = (i * 7) % 3_000;
                 if (worker % 2 == 0)
                 {
-                    _cache.Put(Grain(n), At(1 + (n % 3), 1 + n));
+                    _cache.SetLocation(Grain(n), At(1 + (n % 3), 1 + n));
                 }
                 else if (_cache.TryGet(Grain(n), out var found) && found.Epoch != 1 + n)
                 {
@@ -102,15 +102,15 @@ public sealed class LocationCacheTests
         var failures = 0;
         var cache = new LocationCache(1024, custom: new CustomCache(own, _ => failures++));
         var epoch = (3L << 40) | 7;
-        cache.Put(Grain(1), At(1, epoch));
-        cache.Put(Grain(1), At(2, epoch - 1));
-        cache.Put(Grain(2), At(2, 5));
-        Assert.Equal((At(1, epoch), true), (cache.Find(Grain(1))!.Location, cache.Find(Grain(1))!.IsStale));
+        cache.SetLocation(Grain(1), At(1, epoch));
+        cache.SetLocation(Grain(1), At(2, epoch - 1));
+        cache.SetLocation(Grain(2), At(2, 5));
+        Assert.Equal((At(1, epoch), true), (cache.FindLocation(Grain(1))!.Location, cache.FindLocation(Grain(1))!.IsStale));
         Assert.True(own.LookUp(Grain(1), out var address, out var version));
         Assert.Equal((3, 7), (address.MembershipVersion.Value, version));
         Assert.Equal((2, 0), (own.KeyValues.Count(), cache.Count));
         cache.OnView(new View(2, [Views.Dead(1, DeathCause.Silent), Views.Active(2)]));
-        cache.Put(Grain(3), At(1, 9));
+        cache.SetLocation(Grain(3), At(1, 9));
         Assert.False(cache.TryGet(Grain(1), out _));
         Assert.True(cache.TryGet(Grain(2), out _));
         Assert.False(cache.TryGet(Grain(3), out _));
@@ -119,7 +119,7 @@ public sealed class LocationCacheTests
         Assert.False(cache.TryGet(Grain(2), out _));
         Assert.Equal(0, failures);
         var broken = new LocationCache(1024, custom: new CustomCache(null!, _ => failures++));
-        broken.Put(Grain(1), At(2, 1));
+        broken.SetLocation(Grain(1), At(2, 1));
         Assert.False(broken.TryGet(Grain(1), out _));
         Assert.True(failures > 0);
     }

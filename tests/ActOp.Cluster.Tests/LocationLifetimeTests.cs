@@ -16,7 +16,7 @@ public sealed class LocationLifetimeTests
         Pass(cache, 0, 1_000);
         Put(cache, "old");
         Pass(cache, 1_000, 200_000);
-        var old = cache.Find(Grain("old"));
+        var old = cache.FindLocation(Grain("old"));
         Put(cache, "new");
         Assert.NotNull(old);
         Pass(cache, 200_000, 272_000);
@@ -52,7 +52,8 @@ public sealed class LocationLifetimeTests
             cache.Expire(now, 250);
     }
 
-    private static void Put(LocationCache cache, string grain) => cache.Put(Grain(grain), new Location(Silo, ActivationId.NewId(), 1));
+    private static void Put(LocationCache cache, string grain) =>
+        cache.SetLocation(Grain(grain), new Location(Silo, ActivationId.NewId(), 1));
 
     private static GrainId Grain(string key) => GrainId.Create("cached", key);
 }

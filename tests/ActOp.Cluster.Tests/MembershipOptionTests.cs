@@ -107,10 +107,10 @@ public sealed class MembershipOptionTests
         var cluster = new SimulatedCluster(4, options).With(3);
         var joining = SiloAddress.New(System.Net.IPAddress.Loopback, 99, 1);
         var change = new TableChange();
-        change.Put(new MembershipRow(joining, "joining", SiloStatus.Joining, null), changesView: true);
+        change.SetRow(new MembershipRow(joining, "joining", SiloStatus.Joining, null), changesView: true);
         cluster.Table.Apply(change.Against(cluster.TableNow, 1));
-        Assert.False(cluster.RunUntil(15_000, () => !cluster.TableNow.Find(joining)!.IsAlive));
-        Assert.Equal(evicts, cluster.RunUntil(30_000, () => !cluster.TableNow.Find(joining)!.IsAlive));
+        Assert.False(cluster.RunUntil(15_000, () => !cluster.TableNow.FindRow(joining)!.IsAlive));
+        Assert.Equal(evicts, cluster.RunUntil(30_000, () => !cluster.TableNow.FindRow(joining)!.IsAlive));
     }
 
     [Fact]

@@ -29,7 +29,7 @@ public sealed class MembershipSimulationTests
 
         Assert.True(
             cluster.RunUntil(cluster.Options.DetectionBound, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(victim.Address))));
-        Assert.Equal(DeathCause.Silent, cluster.TableNow.Find(victim.Address)!.Cause);
+        Assert.Equal(DeathCause.Silent, cluster.TableNow.FindRow(victim.Address)!.Cause);
         Assert.InRange(cluster.Options.DetectionBound, 1, 15_000);
     }
 
@@ -42,7 +42,7 @@ public sealed class MembershipSimulationTests
         victim.Kill();
 
         Assert.True(cluster.RunUntil(1_000, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(victim.Address))));
-        Assert.Equal(DeathCause.Refused, cluster.TableNow.Find(victim.Address)!.Cause);
+        Assert.Equal(DeathCause.Refused, cluster.TableNow.FindRow(victim.Address)!.Cause);
     }
 
     [Theory, MemberData(nameof(Seeds))]
@@ -86,7 +86,7 @@ public sealed class MembershipSimulationTests
         var alone = cluster.Silos[seed % cluster.Silos.Count];
         cluster.Isolate(alone);
 
-        Assert.True(cluster.RunUntil(cluster.Options.DetectionBound, () => !cluster.TableNow.Find(alone.Address)!.IsAlive));
+        Assert.True(cluster.RunUntil(cluster.Options.DetectionBound, () => !cluster.TableNow.FindRow(alone.Address)!.IsAlive));
         var evictedAt = cluster.Now;
         Assert.True(cluster.RunUntil(cluster.Options.LeaseDuration, () => !alone.MayRunTurns));
         Assert.True(cluster.Now < evictedAt + cluster.Limits.SilentLease);
@@ -150,7 +150,7 @@ public sealed class MembershipSimulationTests
 
         Assert.Contains(leaver.Seen, action => action is MembershipAction.Left);
         Assert.DoesNotContain(leaver.Seen, action => action is MembershipAction.StopDead);
-        Assert.Equal(DeathCause.Graceful, cluster.TableNow.Find(leaver.Address)!.Cause);
+        Assert.Equal(DeathCause.Graceful, cluster.TableNow.FindRow(leaver.Address)!.Cause);
         Assert.All(cluster.Running, silo => Assert.True(silo.Protocol.View.IsDead(leaver.Address)));
     }
 

@@ -68,8 +68,8 @@ public sealed class MembershipTableTests
         var reply = _table.Apply(new TableRequest(2, TableOperation.Heartbeat) { Silo = Views.Silo(1) });
 
         Assert.Equal(1, reply.Snapshot.Version);
-        Assert.Equal(1, reply.Snapshot.Find(Views.Silo(1))!.Heartbeat);
-        Assert.Equal(1, Write(1, Row(1)).Snapshot.Find(Views.Silo(1))!.Heartbeat);
+        Assert.Equal(1, reply.Snapshot.FindRow(Views.Silo(1))!.Heartbeat);
+        Assert.Equal(1, Write(1, Row(1)).Snapshot.FindRow(Views.Silo(1))!.Heartbeat);
     }
 
     [Fact]

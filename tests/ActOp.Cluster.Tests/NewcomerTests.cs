@@ -22,7 +22,7 @@ public sealed class NewcomerTests
 
         Assert.All(wrong, silo => Assert.Contains(silo.Seen, action => action is MembershipAction.NotAccepted { Members: var text }
             && text.Contains(DialFailures.Cause(new DialFailure(reason, null)), StringComparison.Ordinal)));
-        Assert.All(wrong, silo => Assert.False(cluster.TableNow.Find(silo.Address)!.IsAlive));
+        Assert.All(wrong, silo => Assert.False(cluster.TableNow.FindRow(silo.Address)!.IsAlive));
     }
 
     [Theory, MemberData(nameof(Wrong))]
@@ -202,7 +202,7 @@ public sealed class NewcomerTests
     {
         Assert.All(members, silo => Assert.True(silo.MayRunTurns));
         Assert.All(members, silo => Assert.Equal(members.Length, silo.Protocol.View.ActiveSilos.Length));
-        Assert.All(wrong, silo => Assert.False(cluster.TableNow.Find(silo.Address) is { } row && Member.MayHostIn(row.Status)));
+        Assert.All(wrong, silo => Assert.False(cluster.TableNow.FindRow(silo.Address) is { } row && Member.MayHostIn(row.Status)));
         Assert.All(cluster.TableNow.Rows, row => Assert.Empty(row.Votes));
     }
 

@@ -66,7 +66,7 @@ public class FrameFuzzTests
         {
             var bytes = Damage(samples[random.Next(samples.Length)], 0, random, samples);
             session.Reset();
-            session.LimitDecoded(Limits.Of(bytes.Length));
+            session.LimitDecoded(Limits.LimitOf(bytes.Length));
             var before = GC.GetAllocatedBytesForCurrentThread();
             try
             {
@@ -81,7 +81,7 @@ public class FrameFuzzTests
 
             var taken = GC.GetAllocatedBytesForCurrentThread() - before;
             largest = Math.Max(largest, taken);
-            Assert.True(taken < (2 * Limits.Of(bytes.Length)) + Slack, taken + " bytes for " + Convert.ToHexString(bytes));
+            Assert.True(taken < (2 * Limits.LimitOf(bytes.Length)) + Slack, taken + " bytes for " + Convert.ToHexString(bytes));
         }
 
         TestContext.Current.TestOutputHelper!.WriteLine(
@@ -250,7 +250,7 @@ public class FrameFuzzTests
 
             var taken = GC.GetAllocatedBytesForCurrentThread() - before;
             _largest = Math.Max(_largest, taken);
-            Assert.True(taken < (2 * Limits.Of(frame.Length)) + Slack, taken + " bytes for " + Convert.ToHexString(frame));
+            Assert.True(taken < (2 * Limits.LimitOf(frame.Length)) + Slack, taken + " bytes for " + Convert.ToHexString(frame));
             var more = RefusedSoFar - refused;
             Refused += more;
             Delivered -= more > 0 ? 1 : 0;

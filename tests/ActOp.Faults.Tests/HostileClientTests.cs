@@ -191,7 +191,7 @@ public class HostileClientTests : IAsyncLifetime
     {
         var key = new byte[bytes];
         var intern = new IdIntern();
-        var (first, second) = (intern.Find(1, "prey"u8, key), intern.Find(1, "prey"u8, key));
+        var (first, second) = (intern.Intern(1, "prey"u8, key), intern.Intern(1, "prey"u8, key));
         Assert.Equal(first, second);
         Assert.Equal(areKept, ReferenceEquals(IdSpan.UnsafeGetArray(first.Key), IdSpan.UnsafeGetArray(second.Key)));
     }

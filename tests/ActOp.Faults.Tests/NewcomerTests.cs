@@ -50,10 +50,10 @@ public class NewcomerTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Assert.Equal(PeerRole.Newcomer, sender.Role);
         Assert.True(sender.Held.TryAdd([2], 0, out isFirst));
         Assert.False(isFirst);
-        Assert.Equal([1], sender.Held.Take(0));
+        Assert.Equal([1], sender.Held.TakeFrame(0));
         Assert.Equal(PeerRole.Newcomer, sender.Role);
-        Assert.Equal([2], sender.Held.Take(0));
-        Assert.Null(sender.Held.Take(0));
+        Assert.Equal([2], sender.Held.TakeFrame(0));
+        Assert.Null(sender.Held.TakeFrame(0));
         Assert.Equal(PeerRole.Member, sender.Role);
     }
 
@@ -65,7 +65,7 @@ public class NewcomerTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         for (var count = 0; count < 4; count++)
             Assert.True(held.TryAdd(frame, 0, out _));
         Assert.False(held.TryAdd(frame, 0, out _));
-        held.Take(0);
+        held.TakeFrame(0);
         Assert.True(held.TryAdd(frame, 0, out _));
         held.Clear();
         Assert.False(held.IsWaiting);
@@ -84,7 +84,7 @@ public class NewcomerTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Silo.Peers.Reader.Read(sender, sender.Role, note);
         Assert.True(sender.Held.IsWaiting);
         Assert.Equal((1, before), (asked, Silo.Refusals[Refusal.View]));
-        while (sender.Held.Take(0) is { } frame)
+        while (sender.Held.TakeFrame(0) is { } frame)
             Silo.Peers.Reader.Read(sender, PeerRole.Stranger, frame);
         Assert.Equal(before + 2, Silo.Refusals[Refusal.View]);
     }

@@ -165,6 +165,17 @@ public class LayoutTests(ITestOutputHelper output)
         Findings.None(wrong);
     }
 
+    /// <summary>One style: what is written on one line below its head has no braces (and what takes more has them: IDE0011).</summary>
+    [Fact]
+    public void A_body_of_one_line_has_no_braces()
+    {
+        var wrong = from file in Repository.Sources("src")
+                    from block in file.Syntax.DescendantNodes().OfType<BlockSyntax>()
+                    where OneLine.HasNeedlessBraces(block)
+                    select $"{file.Path}:{block.GetLocation().GetLineSpan().StartLinePosition.Line + 1}";
+        Findings.None(wrong);
+    }
+
     private static bool IsGenerated(MethodDeclarationSyntax method) =>
         method.Modifiers.Any(static modifier => modifier.Text == "partial") && method.Body is null && method.ExpressionBody is null;
 }

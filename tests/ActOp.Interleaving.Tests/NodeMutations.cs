@@ -181,7 +181,7 @@ public static class NodeMutations
             "        Drain();\n        return true;\n", "        return true;\n",
             "peer, a dial that succeeds", Walk, 200),
         new("the bytes of frames that are given up stay counted", "PeerEntry.cs",
-            "            waiting.Take();\n            table.Waiting.Return(frame.Frame.Length);\n", "            waiting.Take();\n",
+            "            waiting.RemoveFirst();\n            table.Waiting.Return(frame.Frame.Length);\n", "            waiting.RemoveFirst();\n",
             "peer, a dial that fails", Walk, 20),
         new("nobody goes on when a full link has room", "PeerEntry.cs",
             "        lock (_gate)\n            waiting.IsDraining = false;\n", "",

@@ -69,7 +69,7 @@ internal sealed class Fuzzer : IDisposable
             options.Random = _random.NextBytes;
         });
         Node.Receiver = static (_, _) => { };
-        _key = hasSecret ? new HandshakeKeys(new MeshOptions { SiloSecrets = [Secret] }).Of(NodeKind.Silo)[0] : null;
+        _key = hasSecret ? new HandshakeKeys(new MeshOptions { SiloSecrets = [Secret] }).KeysOf(NodeKind.Silo)[0] : null;
         _transport = _mesh.Network.CreateTransport(new IPEndPoint(IPAddress.Parse("10.0.0.7"), 1));
         _listeners = [.. Enumerable.Range(20_000, 6).Select(port => new IPEndPoint(IPAddress.Parse("10.0.0.7"), port))];
         foreach (var endPoint in _listeners)

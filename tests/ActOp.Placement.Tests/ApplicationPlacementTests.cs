@@ -153,7 +153,7 @@ public class ApplicationPlacementTests(ApplicationPlacementTests.OddSilos cluste
         var (node, other) = (silos.NodeOf(0), silos.NodeOf(1));
         var grain = Enumerable.Range(0, int.MaxValue).Select(key => silos.Grains.GetGrain<IEchoGrain>("ended " + key).GetGrainId())
             .First(grain => silos.NodeOf(owner).Address.Equals(node.DirectoryService.Map.OwnerOf(grain)));
-        node.Locations.Put(grain, new Location(node.Address, ActivationId.NewId(), 99));
+        node.Locations.SetLocation(grain, new Location(node.Address, ActivationId.NewId(), 99));
         if (!node.Placement.TryLocate(grain, default, Hint(other.Address), null, out var silo, out _))
             silo = (await silos.AskAll([node.Placement.LocateAsync(grain, default, Hint(other.Address))]))[0].Silo;
         Assert.Equal(other.Address, silo);

@@ -82,7 +82,7 @@ public class DifferentSilosTests(DifferentSilosTests.MixedSilos cluster) : IClas
     {
         // What a silo with an outdated idea of the other would do.
         var grain = cluster.Client.GetGrain<IAnywhere>(77_004);
-        cluster.NodeOf(2).Locations.Put(grain.GetGrainId(), new(cluster.AddressOf(3), default, 0));
+        cluster.NodeOf(2).Locations.SetLocation(grain.GetGrainId(), new(cluster.AddressOf(3), default, 0));
         AssertHosts(await cluster.ClientOf(2).GetGrain<IAnywhere>(77_004).Where());
     }
 

@@ -201,7 +201,7 @@ public class FilterTests(FilterTests.ZonedSilos cluster) : IClassFixture<FilterT
     {
         public IEnumerable<SiloAddress> Filter(
             PlacementFilterStrategy filterStrategy, PlacementTarget target, IEnumerable<SiloAddress> silos) =>
-            silos.OrderBy(silo => services.GetRequiredService<ActOp.Runtime.Nodes.Node>().ClusterView.View.Find(silo)!.Name)
+            silos.OrderBy(silo => services.GetRequiredService<ActOp.Runtime.Nodes.Node>().ClusterView.View.FindMember(silo)!.Name)
                 .Take(((KeepFilter)filterStrategy).Count);
     }
 
@@ -248,7 +248,7 @@ public class FilterTests(FilterTests.ZonedSilos cluster) : IClassFixture<FilterT
         {
             var view = services.GetRequiredService<ActOp.Runtime.Nodes.Node>().ClusterView.View;
             var name = "Silo_" + ((SettingPlacement)strategy).FromProperties;
-            return Task.FromResult(context.GetCompatibleSilos(target).Single(silo => view.Find(silo)!.Name == name));
+            return Task.FromResult(context.GetCompatibleSilos(target).Single(silo => view.FindMember(silo)!.Name == name));
         }
     }
 }

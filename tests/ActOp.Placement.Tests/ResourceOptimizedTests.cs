@@ -191,7 +191,7 @@ public class ResourceOptimizedTests
         for (var silo = 0; silo < 2; silo++)
         {
             for (var other = 0; other < 2; other++)
-                Assert.True(silos.NodeOf(silo).Locality.Uses.Of(silos.AddressOf(other)).MaxMemory > 0);
+                Assert.True(silos.NodeOf(silo).Locality.Uses.UseOf(silos.AddressOf(other)).MaxMemory > 0);
         }
     }
 
@@ -215,8 +215,8 @@ public class ResourceOptimizedTests
         Assert.Equal((0, 0), Differences());
 
         (int, int) Differences() => (
-            silos.NodeOf(0).Locality.Uses.Of(silos.AddressOf(1)).Activations - silos.NodeOf(1).Activations.Count,
-            silos.NodeOf(1).Locality.Uses.Of(silos.AddressOf(0)).Activations - silos.NodeOf(0).Activations.Count);
+            silos.NodeOf(0).Locality.Uses.UseOf(silos.AddressOf(1)).Activations - silos.NodeOf(1).Activations.Count,
+            silos.NodeOf(1).Locality.Uses.UseOf(silos.AddressOf(0)).Activations - silos.NodeOf(0).Activations.Count);
     }
 
     private static ResourceOptimizedDirector Director(ResourceOptimizedPlacementOptions options, SiloUse[] uses, double? tolerance)

@@ -340,7 +340,7 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         {
             var first = new StoreOperation(StateWork.Write, new StateKey("s", "g"), RecordVersions.None, [1]) { Version = 5 };
             await statements.ExecuteAsync(connection, [first], CancellationToken.None);
-            expected = RecordVersions.Of((await first.Ended).Version!.Value);
+            expected = RecordVersions.Exactly((await first.Ended).Version!.Value);
         }
 
         StoreOperation[] attempts =

@@ -59,7 +59,7 @@ public abstract class MembershipTableContract : IAsyncLifetime
         var vote = await WriteAsync(1, Row(1) with { Votes = [new Vote(Silo(2), 1, false)] }, changesView: false);
 
         Assert.Equal((2L, 1L), Numbers(vote));
-        Assert.Equal(2, vote.Snapshot.Find(Silo(1))!.ChangedAt);
+        Assert.Equal(2, vote.Snapshot.FindRow(Silo(1))!.ChangedAt);
     }
 
     [Fact]
@@ -86,8 +86,8 @@ public abstract class MembershipTableContract : IAsyncLifetime
         var reply = await HeartbeatAsync(1);
 
         Assert.Equal((1L, 1L), Numbers(reply));
-        Assert.Equal(1, reply.Snapshot.Find(Silo(1))!.Heartbeat);
-        Assert.Equal(1, (await WriteAsync(1, Row(1))).Snapshot.Find(Silo(1))!.Heartbeat);
+        Assert.Equal(1, reply.Snapshot.FindRow(Silo(1))!.Heartbeat);
+        Assert.Equal(1, (await WriteAsync(1, Row(1))).Snapshot.FindRow(Silo(1))!.Heartbeat);
     }
 
     [Fact]
@@ -109,7 +109,7 @@ public abstract class MembershipTableContract : IAsyncLifetime
 
         var table = await ReadAsync();
         Assert.Equal((11L, 11L), (table.Version, table.View));
-        Assert.Equal(40, table.Find(Silo(0))!.Heartbeat);
+        Assert.Equal(40, table.FindRow(Silo(0))!.Heartbeat);
     }
 
     [Fact]

@@ -184,7 +184,7 @@ public sealed class OrleansTableTests(PostgresFixture postgres) : IAsyncLifetime
         {
             await connection.OpenAsync(TestContext.Current.CancellationToken);
             var key = Key(storage, Grain);
-            var lost = new StoreOperation(StateWork.Write, key, RecordVersions.Of(1), [1]) { Version = 5 };
+            var lost = new StoreOperation(StateWork.Write, key, RecordVersions.Exactly(1), [1]) { Version = 5 };
             lost.NoteLost();
             await new OrleansStatements("service", await QueriesAsync()).ExecuteAsync(
                 connection, [lost], TestContext.Current.CancellationToken);
@@ -257,7 +257,7 @@ public sealed class OrleansTableTests(PostgresFixture postgres) : IAsyncLifetime
         var picker = new StorageHasherPicker([new OrleansDefaultHasher()]);
         return new StateKey("s", GrainKeys.TextOf(grain))
         {
-            Orleans = OrleansKey.Of(picker, "service", "test", "s", grain, new GrainState<Note>()),
+            Orleans = OrleansKey.KeyOf(picker, "service", "test", "s", grain, new GrainState<Note>()),
         };
     }
 

@@ -24,8 +24,8 @@ public class ReminderScheduleTests
     public void Ticks_come_in_order_and_those_that_were_missed_are_not_made_up_for()
     {
         var schedule = new ReminderSchedule(TimeSpan.FromHours(1));
-        schedule.Put(Entry("late", TimeSpan.FromSeconds(30)), At(0), At(0), 0);
-        schedule.Put(Entry("early", TimeSpan.FromSeconds(10)), At(0), At(0), 0);
+        schedule.Schedule(Entry("late", TimeSpan.FromSeconds(30)), At(0), At(0), 0);
+        schedule.Schedule(Entry("early", TimeSpan.FromSeconds(10)), At(0), At(0), 0);
         Assert.Null(schedule.TakeDue(At(0), out _));
         Assert.Equal("early", schedule.TakeDue(At(5), out var due)!.Entry.ReminderName);
         Assert.Equal(At(0) + TimeSpan.FromSeconds(10).Ticks, due);
@@ -38,8 +38,8 @@ public class ReminderScheduleTests
     public void What_is_due_after_the_window_is_not_kept()
     {
         var schedule = new ReminderSchedule(TimeSpan.FromMinutes(10));
-        schedule.Put(Entry("far", TimeSpan.FromMinutes(11)), At(0), At(0), 0);
-        schedule.Put(Entry("near", TimeSpan.FromMinutes(9), periodMinutes: 20), At(0), At(0), 0);
+        schedule.Schedule(Entry("far", TimeSpan.FromMinutes(11)), At(0), At(0), 0);
+        schedule.Schedule(Entry("near", TimeSpan.FromMinutes(9), periodMinutes: 20), At(0), At(0), 0);
         Assert.Equal(1, schedule.Count);
         var near = schedule.TakeDue(At(9), out _)!;
         Assert.Equal("near", near.Entry.ReminderName);
@@ -57,7 +57,7 @@ public class ReminderScheduleTests
     {
         var schedule = new ReminderSchedule(TimeSpan.FromHours(1));
         for (var round = 0; round < 100_000; round++)
-            schedule.Put(Entry("a", TimeSpan.FromSeconds(1 + (round % 7))), At(0), At(0), 0);
+            schedule.Schedule(Entry("a", TimeSpan.FromSeconds(1 + (round % 7))), At(0), At(0), 0);
         Assert.Equal(1, schedule.Count);
         Assert.InRange(schedule.Queued, 1, 1100);
         Assert.NotNull(schedule.TakeDue(At(1) - 1, out _));

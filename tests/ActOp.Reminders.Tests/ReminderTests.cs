@@ -323,7 +323,7 @@ public class ReminderTests
         await silos.StepAsync(Minute);
         await gate.ArrivedAsync();
         var row = await table.ReadRow(grain.GetGrainId(), gate.Name);
-        await silos.OnTurnAsync(async service => await service.Unregister(ReminderHandle.Of(row!)));
+        await silos.OnTurnAsync(async service => await service.Unregister(ReminderHandle.HandleOf(row!)));
         await silos.OnTurnAsync(async service => await service.Register(
             new ReminderRequest(grain.GetGrainId(), gate.Name, TimeSpan.Zero, Minute)));
         await silos.StepAsync(2 * Minute);

@@ -20,12 +20,12 @@ public class CallRegistryTests
         Assert.True(Registry.TryAdd(call));
         var first = call.Ticket;
         Assert.True(call.TryClaim(first));
-        Assert.Null(Registry.Find(first));
+        Assert.Null(Registry.FindCall(first));
         call.Recycle();
         Prepare(call, 10);
         Assert.True(Registry.TryAdd(call));
         // The same slot and the same object.
-        Assert.Same(call, Registry.Find(first));
+        Assert.Same(call, Registry.FindCall(first));
         Assert.NotEqual(first, call.Ticket);
         Assert.False(call.TryClaim(first));
         Assert.Equal(1, Registry.InFlight);
@@ -45,9 +45,9 @@ public class CallRegistryTests
         var call = NewCall();
         Assert.True(Registry.TryAdd(call));
         for (var offset = -2L; offset <= 2; offset++)
-            Assert.False(Registry.Find(unchecked(ticket + offset)) is { } found && found.TryClaim(unchecked(ticket + offset)));
+            Assert.False(Registry.FindCall(unchecked(ticket + offset)) is { } found && found.TryClaim(unchecked(ticket + offset)));
         Assert.True(call.TryClaim());
-        Assert.False(Registry.Find(ticket) is { } claimed && claimed.TryClaim(ticket));
+        Assert.False(Registry.FindCall(ticket) is { } claimed && claimed.TryClaim(ticket));
     }
 
     [Fact]

@@ -113,7 +113,7 @@ public class ExceptionTests
     [InlineData("Evil.Exception, Evil")]
     [InlineData("System.String")]
     [InlineData("")]
-    public void A_name_that_is_no_exception_is_not_looked_for(string name) => Assert.Null(ExceptionTypes.Find(name));
+    public void A_name_that_is_no_exception_is_not_looked_for(string name) => Assert.Null(ExceptionTypes.FindType(name));
 
     [Fact]
     public void An_exception_as_an_object_keeps_its_type() =>

@@ -187,7 +187,7 @@ public sealed class ProtobufTests : IDisposable
         var before = GC.GetAllocatedBytesForCurrentThread();
         GC.KeepAlive(parser.ParseFrom(bytes));
         var taken = GC.GetAllocatedBytesForCurrentThread() - before;
-        Assert.InRange(ActOp.Serialization.Protobuf.MessageMemory.Of(message.Descriptor, bytes), taken * 2 / 3, taken * 3);
+        Assert.InRange(ActOp.Serialization.Protobuf.MessageMemory.BytesOf(message.Descriptor, bytes), taken * 2 / 3, taken * 3);
     }
 
     [Fact]
@@ -210,10 +210,10 @@ public sealed class ProtobufTests : IDisposable
 
             // Of the message itself only the one exception is thrown, and what it takes is counted without any.
             bytes = Changed(message, 0, random);
-            Assert.InRange(ActOp.Serialization.Protobuf.MessageMemory.Of(Order.Descriptor, bytes), 1, 1_000 * (bytes.Length + 1));
+            Assert.InRange(ActOp.Serialization.Protobuf.MessageMemory.BytesOf(Order.Descriptor, bytes), 1, 1_000 * (bytes.Length + 1));
             try
             {
-                ActOp.Serialization.Protobuf.MessageClass.Of(typeof(Order)).Parse(bytes);
+                ActOp.Serialization.Protobuf.MessageClass.ClassOf(typeof(Order)).Parse(bytes);
             }
             catch (SerializerException)
             {

@@ -286,15 +286,15 @@ public class ReachTests
     {
         var before = Codecs.ExceptionTypes.Searches;
         for (var i = 0; i < 5; i++)
-            Assert.Null(Codecs.ExceptionTypes.Find("Nobody.HasThisException" + (before % 7)));
+            Assert.Null(Codecs.ExceptionTypes.FindType("Nobody.HasThisException" + (before % 7)));
         Assert.InRange(Codecs.ExceptionTypes.Searches - before, 1, 3);
         try
         {
             TypeShare.Current = new TypeShare(20, isClient: true);
             for (var i = 0; i < TypeShare.MaxSearches; i++)
-                Codecs.ExceptionTypes.Find("Nobody.HasException" + i);
+                Codecs.ExceptionTypes.FindType("Nobody.HasException" + i);
             before = Codecs.ExceptionTypes.Searches;
-            Assert.Null(Codecs.ExceptionTypes.Find("Nobody.HasThisEither"));
+            Assert.Null(Codecs.ExceptionTypes.FindType("Nobody.HasThisEither"));
             Assert.Equal(before, Codecs.ExceptionTypes.Searches);
         }
         finally

@@ -105,7 +105,7 @@ public class TimerThreadTests
             heap.Remove(heap.Top);
         }
 
-        return order.SequenceEqual(left.Select(timer => timer.Due).Order()) && timers.All(timer => timer.Place == TimerHeap.Nowhere);
+        return order.SequenceEqual(left.Select(timer => timer.Due).Order()) && timers.All(timer => timer.HeapIndex == TimerHeap.Nowhere);
     }).QuickCheckThrowOnFailure();
 
     private static void Add(List<int> list, int value)

@@ -153,7 +153,7 @@ internal sealed class CallRegistry
     /// The call that may be in flight with this ticket; only its claim decides. Null for a ticket that no call has, whatever a peer has
     /// sent.
     /// </summary>
-    internal Call? Find(long ticket)
+    internal Call? FindCall(long ticket)
     {
         if (ticket < NextUse)
             return null;

@@ -34,8 +34,8 @@ public interface ICustomRequest : IInvokable
 /// each method whose request class is the application's.
 /// </summary>
 /// <remarks>
-/// <para>Holds the request, from <see cref="Of"/> or <see cref="ReadArguments"/> until <see cref="Recycle"/>. A call that stays in this
-/// process has the request of the caller itself. Is not pooled: the request may keep references to what it got.</para>
+/// <para>Holds the request, from <see cref="ForRequest"/> or <see cref="ReadArguments"/> until <see cref="Recycle"/>. A call that stays in
+/// this process has the request of the caller itself. Is not pooled: the request may keep references to what it got.</para>
 /// <para>The result travels as an object with its type, because only the request knows which type its method brings. If the request throws
 /// instead of returning a response, the caller gets that exception; a request that never ends is a method that never ends.</para>
 /// </remarks>
@@ -135,10 +135,10 @@ public abstract class CustomCall : ResultRequest<object?>
     protected abstract ICustomRequest Create(IServiceProvider services);
 
     /// <summary>A call that carries a request.</summary>
-    internal static CustomCall Of(ICustomRequest request)
+    internal static CustomCall ForRequest(ICustomRequest request)
     {
         var call = request.NewCall();
-        call.Take(request);
+        call.SetRequest(request);
         return call;
     }
 
@@ -159,7 +159,7 @@ public abstract class CustomCall : ResultRequest<object?>
             var running = Request.Invoke();
             if (running.IsCompleted)
             {
-                Take(running.GetAwaiter().GetResult());
+                SetOutcome(running.GetAwaiter().GetResult());
                 return true;
             }
 
@@ -182,7 +182,7 @@ public abstract class CustomCall : ResultRequest<object?>
         _running = default;
         try
         {
-            Take(running.GetAwaiter().GetResult());
+            SetOutcome(running.GetAwaiter().GetResult());
         }
         catch (Exception exception)
         {
@@ -190,7 +190,7 @@ public abstract class CustomCall : ResultRequest<object?>
         }
     }
 
-    private void Take(ICustomRequest request)
+    private void SetRequest(ICustomRequest request)
     {
         _request = request;
         if (_cancellation is not null)
@@ -200,7 +200,7 @@ public abstract class CustomCall : ResultRequest<object?>
             _method = Description.With(timeout);
     }
 
-    private void Take(Response response)
+    private void SetOutcome(Response response)
     {
         Error = response.Exception;
         if (Error is null)
@@ -215,7 +215,7 @@ internal sealed class ReferenceRuntime(CallRuntime calls) : IGrainReferenceRunti
     public object Cast(IAddressable grain, Type interfaceType)
     {
         ArgumentNullException.ThrowIfNull(interfaceType);
-        var reference = References.Of(grain);
+        var reference = References.ReferenceOf(grain);
         return interfaceType.IsInstanceOfType(reference) ? reference : calls.Cast(reference, interfaceType);
     }
 
@@ -242,7 +242,7 @@ internal sealed class ReferenceRuntime(CallRuntime calls) : IGrainReferenceRunti
         return request switch
         {
             null => throw new ArgumentNullException(nameof(request)),
-            ICustomRequest custom => CustomCall.Of(custom),
+            ICustomRequest custom => CustomCall.ForRequest(custom),
             RequestBase call => call,
             _ => throw new ArgumentException(
                 "The request " + request.GetType() + " cannot be sent: no code was generated for it.", nameof(request)),

@@ -84,9 +84,9 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
         return task;
     }
 
-    TResult IValueTaskSource<TResult>.GetResult(short token) => Take(token)!;
+    TResult IValueTaskSource<TResult>.GetResult(short token) => TakeResult(token)!;
 
-    void IValueTaskSource.GetResult(short token) => Take(token);
+    void IValueTaskSource.GetResult(short token) => TakeResult(token);
 
     ValueTaskSourceStatus IValueTaskSource<TResult>.GetStatus(short token) => Status(token);
 
@@ -103,7 +103,7 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
     [System.ComponentModel.EditorBrowsable(System.ComponentModel.EditorBrowsableState.Never)]
     protected void ResetResult() => Result = default;
 
-    private TResult? Take(short token)
+    private TResult? TakeResult(short token)
     {
         CheckToken(token);
         if (!IsClaimed)

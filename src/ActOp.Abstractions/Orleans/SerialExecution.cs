@@ -209,12 +209,12 @@ public static class PublicOrleansTaskExtensions
 public static class StableHash
 {
     /// <summary>The hash of bytes.</summary>
-    public static uint ComputeHash(ReadOnlySpan<byte> data) => ActOp.Wire.StableHash.Of(data);
+    public static uint ComputeHash(ReadOnlySpan<byte> data) => ActOp.Wire.StableHash.HashOf(data);
 
     /// <summary>The hash of a text in UTF-8.</summary>
-    public static uint ComputeHash(string data) => ActOp.Wire.StableHash.Of(System.Text.Encoding.UTF8.GetBytes(data));
+    public static uint ComputeHash(string data) => ActOp.Wire.StableHash.HashOf(System.Text.Encoding.UTF8.GetBytes(data));
 
-    internal static uint Of(ReadOnlySpan<byte> bytes, uint seed = 0) => ActOp.Wire.StableHash.Of(bytes, seed);
+    internal static uint HashOf(ReadOnlySpan<byte> bytes, uint seed = 0) => ActOp.Wire.StableHash.HashOf(bytes, seed);
 
     internal static uint Join(uint first, uint second) => ActOp.Wire.StableHash.Join(first, second);
 }

@@ -11,7 +11,7 @@ public static class ClientStreamingExtensions
     public static IStreamProvider GetStreamProvider(this IClusterClient client, string name)
     {
         ArgumentNullException.ThrowIfNull(client);
-        return StreamProviders.Find(client.ServiceProvider, name);
+        return StreamProviders.FindProvider(client.ServiceProvider, name);
     }
 }
 
@@ -27,14 +27,14 @@ public static class GrainStreamingExtensions
     public static IStreamProvider GetStreamProvider(this IGrainBase grain, string name)
     {
         ArgumentNullException.ThrowIfNull(grain);
-        return StreamProviders.Find(grain.GrainContext.ActivationServices, name);
+        return StreamProviders.FindProvider(grain.GrainContext.ActivationServices, name);
     }
 }
 
 /// <summary>Finds stream providers.</summary>
 file static class StreamProviders
 {
-    internal static IStreamProvider Find(IServiceProvider services, string name)
+    internal static IStreamProvider FindProvider(IServiceProvider services, string name)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(name);
         return services.GetKeyedService<IStreamProvider>(name)

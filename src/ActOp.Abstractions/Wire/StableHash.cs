@@ -16,7 +16,7 @@ internal static class StableHash
     private const uint Prime5 = 0x165667B1;
 
     /// <summary>The hash of <paramref name="bytes"/>; different seeds give independent hashes.</summary>
-    internal static uint Of(ReadOnlySpan<byte> bytes, uint seed = 0)
+    internal static uint HashOf(ReadOnlySpan<byte> bytes, uint seed = 0)
     {
         var length = (uint)bytes.Length;
         var hash = bytes.Length >= 16 ? Stripes(ref bytes, seed) : seed + Prime5;
@@ -49,7 +49,7 @@ internal static class StableHash
     internal static uint Random(ReadOnlySpan<byte> bytes)
     {
         if (!IsRandom)
-            return Of(bytes, Prime1);
+            return HashOf(bytes, Prime1);
         var hash = (uint)string.GetHashCode(MemoryMarshal.Cast<byte, char>(bytes));
         return (bytes.Length & 1) == 0 ? hash : Join(hash, bytes[^1]);
     }
@@ -73,8 +73,8 @@ internal static class StableHash
             BitOperations.RotateLeft(four, 18);
     }
 
-    private static uint Round(uint lane, ReadOnlySpan<byte> bytes) =>
-        BitOperations.RotateLeft(lane + (BinaryPrimitives.ReadUInt32LittleEndian(bytes) * Prime2), 13) * Prime1;
+    private static uint Round(uint accumulator, ReadOnlySpan<byte> bytes) =>
+        BitOperations.RotateLeft(accumulator + (BinaryPrimitives.ReadUInt32LittleEndian(bytes) * Prime2), 13) * Prime1;
 
     private static uint Avalanche(uint hash)
     {
@@ -102,5 +102,5 @@ internal sealed class GrainsByRandomHash : IEqualityComparer<GrainId>, IEquality
     public bool Equals((GrainId Grain, string Name) x, (GrainId Grain, string Name) y) => x.Grain.Equals(y.Grain) && x.Name == y.Name;
 
     public int GetHashCode((GrainId Grain, string Name) obj) =>
-        (int)StableHash.Join(StableHash.Random(obj.Grain.Key.AsSpan()), StableHash.Of(MemoryMarshal.AsBytes(obj.Name.AsSpan())));
+        (int)StableHash.Join(StableHash.Random(obj.Grain.Key.AsSpan()), StableHash.HashOf(MemoryMarshal.AsBytes(obj.Name.AsSpan())));
 }

@@ -194,7 +194,7 @@ public sealed class WireSession
     /// <param name="levels">What it adds to the height: see <see cref="Reach.LevelsOf"/>.</param>
     internal Reach EndCompared(in Measured outer, int position, int at, int levels)
     {
-        var own = Reach.Of(_height + levels, position + _referred - outer.Start);
+        var own = Reach.Limited(_height + levels, position + _referred - outer.Start);
         _height = Math.Max(outer.Height, own.Height);
         if (at >= 0)
             SetReach(at, outer.Count, own);
@@ -211,7 +211,7 @@ public sealed class WireSession
     /// <exception cref="SerializerException">It is too deep or too large, or refers to itself.</exception>
     internal void EndKey(in Measured outer, int position, int walks)
     {
-        var own = Reach.Of(_height, position + _referred - outer.Start);
+        var own = Reach.Limited(_height, position + _referred - outer.Start);
         _height = Math.Max(outer.Height, own.Height);
         Charge(own, position - outer.Position, walks);
     }
@@ -224,7 +224,7 @@ public sealed class WireSession
             throw Reach.TooHigh();
         if (own.Bytes - written > Reach.MaxReferred)
             throw Reach.TooLarge();
-        Take(own.Bytes * walks);
+        CountDecoded(own.Bytes * walks);
     }
 
     /// <summary>References of the message that were followed so far.</summary>
@@ -268,7 +268,7 @@ public sealed class WireSession
     /// <summary>The reach so far of an object that is being read: from here on it may be referred to.</summary>
     internal Reach SetReach(int at, in Measured outer, int position)
     {
-        var own = Reach.Of(_height + 1, position + _referred - outer.Start);
+        var own = Reach.Limited(_height + 1, position + _referred - outer.Start);
         if (at >= 0)
             SetReach(at, outer.Count, own);
         return own;
@@ -315,7 +315,7 @@ public sealed class WireSession
     /// are not counted, because they cannot be much larger than their bytes.
     /// </summary>
     /// <exception cref="SerializerException">The message needs more than its limit.</exception>
-    internal void Take(long bytes)
+    internal void CountDecoded(long bytes)
     {
         if ((_decodable -= bytes) < 0)
             throw TooLarge();
@@ -413,7 +413,7 @@ internal readonly record struct Reach(int Height, long Bytes)
     /// <summary>An object that is compared by its identity.</summary>
     internal static Reach OfIdentity => new(1, 8);
 
-    internal static Reach Of(int height, long bytes) => new(Math.Min(height, Endless.Height), Math.Min(bytes, Limit));
+    internal static Reach Limited(int height, long bytes) => new(Math.Min(height, Endless.Height), Math.Min(bytes, Limit));
 
     /// <summary>
     /// Beyond so many levels of one object, some of them take more of the stack than what <see cref="WireSession.Enter"/> makes sure of.

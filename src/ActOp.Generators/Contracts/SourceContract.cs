@@ -19,7 +19,7 @@ internal sealed class SourceContract
         Identity = named ?? identity;
         _isNamed = named is not null;
         _typeName = TypeText.FullName(type);
-        Number = Attributes.Find(type, Version) is { ConstructorArguments: { Length: > 0 } arguments }
+        Number = Attributes.FindAttribute(type, Version) is { ConstructorArguments: { Length: > 0 } arguments }
             && arguments[0].Value is ushort number ? number : (ushort)0;
         Methods = isInterface
             ? [.. type.GetMembers().OfType<IMethodSymbol>().Where(static m => m is { MethodKind: MethodKind.Ordinary, IsStatic: false })]
@@ -98,7 +98,7 @@ internal sealed class SourceContract
     }
 
     public static ContractMember Member(IMethodSymbol method) => new(
-        WireIdentity.Of(method),
+        WireIdentity.IdentityOf(method),
         method.Name + (method.Arity == 0 ? "" : "`" + method.Arity) + "("
             + string.Join(", ", method.Parameters.Select(static p => Text(p.Type))) + ") -> " + Text(method.ReturnType));
 

@@ -11,7 +11,7 @@ internal static class WireIdentity
     /// The method's [Id], or its [Alias], or what Orleans makes of a method without either: XXH32 of
     /// <c>global::Namespace.Interface.Method&lt;T>(global::Parameter,...)</c> in UTF-8, as eight hexadecimal digits.
     /// </summary>
-    public static string Of(IMethodSymbol method)
+    public static string IdentityOf(IMethodSymbol method)
     {
         if (Reading.Attributes.Number(method) is { } id)
             return id.ToString(CultureInfo.InvariantCulture);

@@ -40,7 +40,7 @@ internal static class Attributes
     public const string GenerateCodeForDeclaringAssembly = "Orleans.GenerateCodeForDeclaringAssemblyAttribute";
 
     /// <summary>The attribute of that name, or null.</summary>
-    public static AttributeData? Find(IEnumerable<AttributeData> attributes, string fullName)
+    public static AttributeData? FindAttribute(IEnumerable<AttributeData> attributes, string fullName)
     {
         foreach (var attribute in attributes)
         {
@@ -51,20 +51,20 @@ internal static class Attributes
         return null;
     }
 
-    public static AttributeData? Find(ISymbol symbol, string fullName) => Find(symbol.GetAttributes(), fullName);
+    public static AttributeData? FindAttribute(ISymbol symbol, string fullName) => FindAttribute(symbol.GetAttributes(), fullName);
 
-    public static bool Has(ISymbol symbol, string fullName) => Find(symbol, fullName) is not null;
+    public static bool Has(ISymbol symbol, string fullName) => FindAttribute(symbol, fullName) is not null;
 
     /// <summary>The attribute's first argument if it is a string.</summary>
     public static string? Text(ISymbol symbol, string fullName) =>
-        Find(symbol, fullName) is { ConstructorArguments: { Length: > 0 } arguments } ? arguments[0].Value as string : null;
+        FindAttribute(symbol, fullName) is { ConstructorArguments: { Length: > 0 } arguments } ? arguments[0].Value as string : null;
 
     /// <summary>The name of a type on the wire: its alias, the parts of its compound alias, or its full name.</summary>
     public static string WireName(INamedTypeSymbol type) => Text(type, Alias) ?? CompoundAlias(type) ?? TypeText.FullName(type);
 
     private static string? CompoundAlias(INamedTypeSymbol type)
     {
-        if (Find(type, CompoundTypeAlias) is not { ConstructorArguments: { Length: > 0 } arguments }
+        if (FindAttribute(type, CompoundTypeAlias) is not { ConstructorArguments: { Length: > 0 } arguments }
             || arguments[0].Kind != TypedConstantKind.Array)
         {
             return null;
@@ -76,5 +76,5 @@ internal static class Attributes
 
     /// <summary>The number of an [Id], or null.</summary>
     public static uint? Number(ISymbol symbol) =>
-        Find(symbol, Id) is { ConstructorArguments: { Length: > 0 } arguments } ? arguments[0].Value as uint? : null;
+        FindAttribute(symbol, Id) is { ConstructorArguments: { Length: > 0 } arguments } ? arguments[0].Value as uint? : null;
 }

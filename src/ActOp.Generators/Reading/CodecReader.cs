@@ -16,13 +16,13 @@ internal static class CodecReader
         var typeParameters = TypeText.AllParameters(type);
         var parameters = Parameters(type, out var hasParameters).ToArray();
         var members = Members(type, parameters).ToArray();
-        var inherited = Inheritance.Of(type);
+        var inherited = Inheritance.InheritanceOf(type);
         return new CodecModel(
             "Codec_" + TypeText.Mangle(TypeText.FullName(type)),
             TypeText.List(typeParameters.Select(static p => p.Name)),
             typeParameters.Count,
             TypeText.Constraints(typeParameters),
-            TypeText.Of(type),
+            TypeText.SourceOf(type),
             TypeText.Open(type),
             Attributes.WireName(type),
             type.TypeKind == TypeKind.Enum,
@@ -33,16 +33,16 @@ internal static class CodecReader
             IsReadOnly(type, parameters.Concat(members), inherited.Base),
             Attributes.Has(type, Attributes.SuppressReferenceTracking),
             Creation(type),
-            inherited.Base is null ? "" : TypeText.Of(inherited.Base),
+            inherited.Base is null ? "" : TypeText.SourceOf(inherited.Base),
             inherited.Items,
             inherited.Surrogate,
             hasParameters,
             new(parameters),
             new(members),
-            new(SerializationHooks.Of(type).ToArray()),
+            new(SerializationHooks.HooksOf(type).ToArray()),
             Attributes.Has(type, Attributes.OmitDefaultMemberValues),
             new(ServiceConstructor(type) is { } constructor
-                ? constructor.Parameters.Select(static p => TypeText.Of(p.Type)).ToArray()
+                ? constructor.Parameters.Select(static p => TypeText.SourceOf(p.Type)).ToArray()
                 : []));
     }
 
@@ -59,8 +59,8 @@ internal static class CodecReader
     /// <summary>The members that have ids, by id; those of base classes are not among them.</summary>
     public static IEnumerable<(ISymbol Member, uint Id)> WithIds(INamedTypeSymbol type)
     {
-        var automatic = Attributes.Find(type, Attributes.GenerateSerializer)?.NamedArguments.Any(static a => a.Key == "GenerateFieldIds"
-            && a.Value.Value is 1) == true;
+        var automatic = Attributes.FindAttribute(type, Attributes.GenerateSerializer)?.NamedArguments.Any(
+            static a => a.Key == "GenerateFieldIds" && a.Value.Value is 1) == true;
         foreach (var member in type.GetMembers())
         {
             if (member.IsStatic || member is not (IPropertySymbol or IFieldSymbol))
@@ -73,7 +73,7 @@ internal static class CodecReader
                 && member is IPropertySymbol { DeclaredAccessibility: Accessibility.Public, IsIndexer: false } property
                 && (property.SetMethod is not null || BackingField(type, property) is not null))
             {
-                id = (ushort)StableHash.Of(member.Name);
+                id = (ushort)StableHash.HashOf(member.Name);
             }
 
             if (id is { } number)
@@ -117,7 +117,7 @@ internal static class CodecReader
 
     private static bool? IncludesParametersByAttribute(INamedTypeSymbol type)
     {
-        foreach (var argument in Attributes.Find(type, Attributes.GenerateSerializer)?.NamedArguments ?? [])
+        foreach (var argument in Attributes.FindAttribute(type, Attributes.GenerateSerializer)?.NamedArguments ?? [])
         {
             if (argument.Key == "IncludePrimaryConstructorParameters" && argument.Value.Value is bool included)
                 return included;
@@ -184,11 +184,11 @@ internal static class CodecReader
     }
 
     private static ArgumentModel Value(ISymbol member, ITypeSymbol type) =>
-        new(TypeText.Of(type), Primitives.Inline(type), Primitives.IsImmutable(type) || Attributes.Has(member, Attributes.Immutable));
+        new(TypeText.SourceOf(type), Primitives.Inline(type), Primitives.IsImmutable(type) || Attributes.Has(member, Attributes.Immutable));
 
     /// <summary>The use of a member with [Obsolete(..., error: true)] does not compile, also not in generated code.</summary>
     private static bool IsForbidden(ISymbol member) =>
-        Attributes.Find(member, "System.ObsoleteAttribute") is { ConstructorArguments: { Length: 2 } arguments }
+        Attributes.FindAttribute(member, "System.ObsoleteAttribute") is { ConstructorArguments: { Length: 2 } arguments }
             && arguments[1].Value is true;
 
     private static bool IsVisible(Accessibility accessibility) =>
@@ -235,14 +235,14 @@ internal static class SerializationHooks
     public const string Copying = "OnCopying";
     public const string Copied = "OnCopied";
 
-    public static IEnumerable<HookModel> Of(INamedTypeSymbol type)
+    public static IEnumerable<HookModel> HooksOf(INamedTypeSymbol type)
     {
         foreach (var hook in Types(type))
         {
             var methods = Methods(hook).Select(static m =>
                 (m.Parameters[m.Parameters.Length - 1].RefKind == RefKind.Ref ? "ref " : "") + m.Name).ToArray();
             if (methods.Length > 0 && IsHook(hook))
-                yield return new HookModel(TypeText.Of(hook), new(methods), !HasPlainConstructor(hook));
+                yield return new HookModel(TypeText.SourceOf(hook), new(methods), !HasPlainConstructor(hook));
         }
     }
 
@@ -293,7 +293,7 @@ internal static class ActivatorReader
         if (TypeText.AllParameters(type).Count > 0 || !SerializationHooks.IsCreatable(type))
             yield break;
         foreach (var i in type.AllInterfaces.Where(IsActivator))
-            yield return "AddActivator<" + TypeText.Of(i.TypeArguments[0]) + ">(static () => new " + TypeText.Of(type) + "());";
+            yield return "AddActivator<" + TypeText.SourceOf(i.TypeArguments[0]) + ">(static () => new " + TypeText.SourceOf(type) + "());";
     }
 
     private static bool IsActivator(INamedTypeSymbol type) =>
@@ -321,7 +321,7 @@ internal static class ConverterReader
             if (i.MetadataName == "IConverter`2" && i.ContainingNamespace.ToDisplayString() == "Orleans"
                 && i.TypeArguments[0] is INamedTypeSymbol value)
             {
-                yield return new ConverterModel(TypeText.Of(type), TypeText.Of(value), TypeText.Of(i.TypeArguments[1]),
+                yield return new ConverterModel(TypeText.SourceOf(type), TypeText.SourceOf(value), TypeText.SourceOf(i.TypeArguments[1]),
                     TypeText.AllParameters(value).Count == 0 ? TypeText.FullName(value) : TypeText.Stable(value));
             }
         }

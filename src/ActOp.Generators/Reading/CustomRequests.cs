@@ -24,7 +24,8 @@ internal static class CustomRequests
         isExtension = type.AllInterfaces.Any(static i => i.ToDisplayString() == "Orleans.Runtime.IGrainExtension");
         foreach (var candidate in new[] { type }.Concat(type.AllInterfaces))
         {
-            if (Attributes.Find(candidate, Attributes.GenerateMethodSerializers) is not { ConstructorArguments: { Length: > 0 } arguments }
+            if (Attributes.FindAttribute(candidate, Attributes.GenerateMethodSerializers) is not
+                { ConstructorArguments: { Length: > 0 } arguments }
                 || arguments[0].Value is not INamedTypeSymbol proxy || !IsReferenceBase(proxy))
             {
                 continue;
@@ -59,7 +60,7 @@ internal static class CustomRequests
     /// The base class of the requests of a method: that of an exact mapping before that of an open generic one, and each in the order of
     /// attributes of the method, of the return type, of assemblies, and of the class of references. Null if there is none.
     /// </summary>
-    public static Found? Find(IMethodSymbol method, INamedTypeSymbol proxy, Compilation compilation)
+    public static Found? FindRequestClass(IMethodSymbol method, INamedTypeSymbol proxy, Compilation compilation)
     {
         method = method.OriginalDefinition;
         if (method.ReturnType is not INamedTypeSymbol returned)
@@ -103,16 +104,16 @@ internal static class CustomRequests
         var isRequest = Bases(type).Any(static t => t.ToDisplayString() == "Orleans.Runtime.RequestBase");
         var inner = Lookup(type, "InvokeInner", 0);
         return new CustomModel(
-            TypeText.Of(type),
+            TypeText.SourceOf(type),
             IsReference(proxy),
             isRequest,
             isExtension,
-            TypeText.Of(method.ReturnType),
+            TypeText.SourceOf(method.ReturnType),
             inner is IMethodSymbol { IsSealed: false } overridden
                 && (overridden.IsAbstract || overridden.IsVirtual || overridden.IsOverride)
                 ? Visibility(overridden, compilation) + " override "
                 : "private ",
-            new(constructor.Parameters.Select(static p => TypeText.Of(p.Type)).ToArray()),
+            new(constructor.Parameters.Select(static p => TypeText.SourceOf(p.Type)).ToArray()),
             new(Initializers(method, type, compilation).ToArray()),
             Lookup(type, "AddInvokeMethodOptions", 1) is not null,
             new(CustomModel.MemberNames.Select(name => Modifier(
@@ -141,7 +142,9 @@ internal static class CustomRequests
             return "return call.@" + initializer + "(this);";
         var kind = InterfaceReader.Return(method.ReturnType);
         var name = found.ProxyMethod ?? (kind == ReturnKind.Void ? VoidMethod(proxy) : "InvokeAsync");
-        var result = method.ReturnType is INamedTypeSymbol { TypeArguments.Length: 1 } named ? TypeText.Of(named.TypeArguments[0]) : "";
+        var result = method.ReturnType is INamedTypeSymbol { TypeArguments.Length: 1 } named
+            ? TypeText.SourceOf(named.TypeArguments[0])
+            : "";
         return kind switch
         {
             ReturnKind.Void => name is null ? "" : "base." + name + "(call);",
@@ -158,7 +161,7 @@ internal static class CustomRequests
         proxy.InstanceConstructors.Where(c => compilation.IsSymbolAccessibleWithin(c, compilation.Assembly)
                 || c.DeclaredAccessibility is Microsoft.CodeAnalysis.Accessibility.Protected
                     or Microsoft.CodeAnalysis.Accessibility.ProtectedOrInternal)
-            .Select(static c => c.Parameters.Select(static p => TypeText.Of(p.Type)).ToArray());
+            .Select(static c => c.Parameters.Select(static p => TypeText.SourceOf(p.Type)).ToArray());
 
     /// <summary>The class itself and its bases.</summary>
     public static IEnumerable<INamedTypeSymbol> Bases(INamedTypeSymbol type)
@@ -242,14 +245,14 @@ internal static class CustomRequests
     /// <summary>The request class of a return type if the application says nothing.</summary>
     private static INamedTypeSymbol? Ordinary(INamedTypeSymbol returned, Compilation compilation)
     {
-        INamedTypeSymbol? Of(string name) => compilation.GetTypeByMetadataName("Orleans.Runtime." + name);
+        INamedTypeSymbol? RuntimeType(string name) => compilation.GetTypeByMetadataName("Orleans.Runtime." + name);
         return InterfaceReader.Return(returned) switch
         {
-            ReturnKind.Void => Of("VoidRequest"),
-            ReturnKind.Task => Of("TaskRequest"),
-            ReturnKind.ValueTask => Of("Request"),
-            ReturnKind.TaskOf => Of("TaskRequest`1")?.Construct([.. returned.TypeArguments]),
-            ReturnKind.ValueTaskOf => Of("Request`1")?.Construct([.. returned.TypeArguments]),
+            ReturnKind.Void => RuntimeType("VoidRequest"),
+            ReturnKind.Task => RuntimeType("TaskRequest"),
+            ReturnKind.ValueTask => RuntimeType("Request"),
+            ReturnKind.TaskOf => RuntimeType("TaskRequest`1")?.Construct([.. returned.TypeArguments]),
+            ReturnKind.ValueTaskOf => RuntimeType("Request`1")?.Construct([.. returned.TypeArguments]),
             _ => null,
         };
     }
@@ -347,7 +350,7 @@ internal static class CustomRequests
                 // In terms of the constructed class, so that its type arguments stand in the type of the member.
                 var constructed = owner.GetMembers(member.Name).First(m => m.Kind == member.Kind);
                 if (CodecReader.Member(owner, constructed, id) is { } model)
-                    yield return new CustomStateModel(TypeText.Of(owner), Reach(constructed, model));
+                    yield return new CustomStateModel(TypeText.SourceOf(owner), Reach(constructed, model));
             }
         }
     }

@@ -43,7 +43,7 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
     /// <summary>
     /// Walks the bases up to the first that says what is inherited. Bases that are seen in source and have no fields are passed.
     /// </summary>
-    public static Inheritance Of(INamedTypeSymbol type)
+    public static Inheritance InheritanceOf(INamedTypeSymbol type)
     {
         for (var current = type.BaseType; current is not null; current = current.BaseType)
         {
@@ -79,7 +79,7 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
                 foreach (var i in type.AllInterfaces)
                 {
                     if (i.MetadataName == "IPopulator`2" && SymbolEqualityComparer.Default.Equals(i.TypeArguments[0], baseType))
-                        return new(TypeText.Of(type), TypeText.Of(baseType), TypeText.Of(i.TypeArguments[1]));
+                        return new(TypeText.SourceOf(type), TypeText.SourceOf(baseType), TypeText.SourceOf(i.TypeArguments[1]));
                 }
             }
 
@@ -116,8 +116,9 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
         var arguments = collection.TypeArguments;
         var isMap = collection.Name.EndsWith("Dictionary", StringComparison.Ordinal) || collection.Name == "SortedList";
         var item = isMap
-            ? "global::System.Collections.Generic.KeyValuePair<" + TypeText.Of(arguments[0]) + ", " + TypeText.Of(arguments[1]) + ">"
-            : TypeText.Of(arguments[arguments.Length - 1]);
-        return new(TypeText.Of(collection), item, key < 0 ? "" : TypeText.Of(arguments[key]));
+            ? "global::System.Collections.Generic.KeyValuePair<" + TypeText.SourceOf(arguments[0]) + ", "
+                + TypeText.SourceOf(arguments[1]) + ">"
+            : TypeText.SourceOf(arguments[arguments.Length - 1]);
+        return new(TypeText.SourceOf(collection), item, key < 0 ? "" : TypeText.SourceOf(arguments[key]));
     }
 }

@@ -36,11 +36,11 @@ internal sealed class InterfaceReader(Compilation compilation)
         method = method.OriginalDefinition;
         var prefix = (extension is null ? "" : WireName(extension.OriginalDefinition) + "/") + WireName(method.ContainingType) + ".";
         if (Attributes.Text(method, Attributes.Alias) is { } alias)
-            return StableHash.Of(prefix + alias);
+            return StableHash.HashOf(prefix + alias);
         if (Attributes.Number(method) is { } id)
-            return StableHash.Of(prefix + "#" + id);
+            return StableHash.HashOf(prefix + "#" + id);
         var arity = method.Arity == 0 ? "" : "`" + method.Arity;
-        return StableHash.Of(
+        return StableHash.HashOf(
             prefix + method.Name + arity + "(" + string.Join(",", method.Parameters.Select(static p => TypeText.Stable(p.Type))) + ")");
     }
 
@@ -104,7 +104,7 @@ internal sealed class InterfaceReader(Compilation compilation)
             TypeText.List(parameters.Select(TypeText.NameOf)),
             parameters.Count,
             TypeText.Constraints(parameters),
-            TypeText.Of(type),
+            TypeText.SourceOf(type),
             TypeText.Open(type),
             WireName(type),
             new(mine.ToArray()),
@@ -115,7 +115,7 @@ internal sealed class InterfaceReader(Compilation compilation)
 
     /// <summary>True if the method returns what calls can answer, or something that has a request class of the application.</summary>
     public static bool HasAnswer(IMethodSymbol method, INamedTypeSymbol proxy, Compilation compilation) =>
-        CustomRequests.Find(method, proxy, compilation) is { } found
+        CustomRequests.FindRequestClass(method, proxy, compilation) is { } found
             ? CustomRequests.Read(method, proxy, false, found, compilation) is not null
                 && CustomRequests.Send(method, proxy, found).Length > 0
             : CustomRequests.IsOrdinaryReference(proxy) && Return(method.ReturnType) != ReturnKind.Unsupported;
@@ -124,7 +124,7 @@ internal sealed class InterfaceReader(Compilation compilation)
     {
         var isReference = CustomRequests.IsReference(proxy);
         return new ProxyModel(
-            TypeText.Of(proxy),
+            TypeText.SourceOf(proxy),
             isReference,
             isReference ? new([]) : new(CustomRequests.Constructors(proxy, compilation).Select(static p =>
                 string.Join("|", p)).ToArray()));
@@ -198,7 +198,7 @@ internal sealed class InterfaceReader(Compilation compilation)
         var type = method.ContainingType;
         var typeParameters = TypeText.AllParameters(extension ?? type);
         var parameters = typeParameters.Concat(method.TypeParameters).ToList();
-        var custom = CustomRequests.Find(method, proxy, compilation);
+        var custom = CustomRequests.FindRequestClass(method, proxy, compilation);
         return new CallModel(
             ClassName(method, extension),
             method.DeclaredAccessibility == Accessibility.Public && (extension is null || TypeText.Accessibility(extension) == "public")
@@ -206,7 +206,7 @@ internal sealed class InterfaceReader(Compilation compilation)
             TypeText.List(parameters.Select(TypeText.NameOf)),
             parameters.Count,
             TypeText.Constraints(parameters),
-            TypeText.Of(type),
+            TypeText.SourceOf(type),
             TypeText.Open(type),
             type.ToDisplayString(),
             method.Name,
@@ -216,30 +216,30 @@ internal sealed class InterfaceReader(Compilation compilation)
             Options(method) | (custom is not null && CustomRequests.IsOutgoingFilter(custom.Base) ? 0x400 : 0),
             Timeout(method),
             Return(method.ReturnType),
-            Result(method) is { } result ? TypeText.Of(result) : "",
-            extension is not null ? TypeText.Of(extension) : IsExtension(type) ? TypeText.Of(type) : "",
+            Result(method) is { } result ? TypeText.SourceOf(result) : "",
+            extension is not null ? TypeText.SourceOf(extension) : IsExtension(type) ? TypeText.SourceOf(type) : "",
             new(method.Parameters.Select(ReadArgument).ToArray()),
             custom is null ? null : CustomRequests.Read(method, proxy, isExtension, custom, compilation));
     }
 
     private static ArgumentModel ReadArgument(IParameterSymbol parameter) =>
-        new(TypeText.Of(parameter.Type), Primitives.Inline(parameter.Type), Primitives.IsImmutable(parameter.Type)
+        new(TypeText.SourceOf(parameter.Type), Primitives.Inline(parameter.Type), Primitives.IsImmutable(parameter.Type)
             || Attributes.Has(parameter, Attributes.Immutable));
 
     private ReferenceMethodModel ReadMethod(IMethodSymbol method, INamedTypeSymbol? extension, INamedTypeSymbol proxy)
     {
-        var custom = CustomRequests.Find(method, proxy, compilation);
-        var arguments = TypeText.AllArguments(extension ?? method.ContainingType).Concat(method.TypeParameters).Select(TypeText.Of);
+        var custom = CustomRequests.FindRequestClass(method, proxy, compilation);
+        var arguments = TypeText.AllArguments(extension ?? method.ContainingType).Concat(method.TypeParameters).Select(TypeText.SourceOf);
         return new ReferenceMethodModel(
-            TypeText.Of(method.ContainingType),
+            TypeText.SourceOf(method.ContainingType),
             method.Name,
             TypeText.List(method.TypeParameters.Select(TypeText.NameOf)),
-            TypeText.Of(method.ReturnType),
+            TypeText.SourceOf(method.ReturnType),
             Return(method.ReturnType),
-            Result(method) is { } result ? TypeText.Of(result) : "",
+            Result(method) is { } result ? TypeText.SourceOf(result) : "",
             Attributes.Has(method, Attributes.OneWay),
             "global::ActOpGenerated." + (custom is null ? "" : RequestPrefix) + ClassName(method, extension) + TypeText.List(arguments),
-            new(method.Parameters.Select(static p => TypeText.Of(p.Type)).ToArray()),
+            new(method.Parameters.Select(static p => TypeText.SourceOf(p.Type)).ToArray()),
             custom is null ? "" : CustomRequests.Send(method, proxy, custom),
             custom is not null && !CustomRequests.IsReference(proxy) && CustomRequests.Lookup(proxy, "GetInvokable", 0) is not null);
     }
@@ -253,7 +253,7 @@ internal sealed class InterfaceReader(Compilation compilation)
             options |= 4;
         if (Attributes.Has(method.ContainingType, Attributes.Unordered))
             options |= 8;
-        if (Attributes.Find(method.GetReturnTypeAttributes(), Attributes.Immutable) is not null
+        if (Attributes.FindAttribute(method.GetReturnTypeAttributes(), Attributes.Immutable) is not null
             || (Result(method) is { } result && Primitives.IsImmutable(result)))
         {
             options |= 0x100;

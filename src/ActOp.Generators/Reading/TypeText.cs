@@ -15,7 +15,7 @@ internal static class TypeText
             .UseSpecialTypes | SymbolDisplayMiscellaneousOptions.ExpandValueTuple);
 
     /// <summary>The type with type arguments, fit for code of any namespace.</summary>
-    public static string Of(ITypeSymbol type) => type.TypeKind == TypeKind.Dynamic
+    public static string SourceOf(ITypeSymbol type) => type.TypeKind == TypeKind.Dynamic
         ? "object"
         : string.Concat(type.ToDisplayParts(Source).Select(static part =>
             part.Symbol is ITypeParameterSymbol { TypeParameterKind: TypeParameterKind.Method } parameter ? NameOf(parameter)
@@ -29,7 +29,7 @@ internal static class TypeText
         parameter.TypeParameterKind == TypeParameterKind.Method ? "TOfMethod" + parameter.Ordinal : parameter.Name;
 
     /// <summary>The unbound generic type, fit for typeof.</summary>
-    public static string Open(INamedTypeSymbol type) => AllParameters(type).Count == 0 ? Of(type) : Of(OpenNested(type));
+    public static string Open(INamedTypeSymbol type) => AllParameters(type).Count == 0 ? SourceOf(type) : SourceOf(OpenNested(type));
 
     /// <summary>Type parameters of the type and the types around it, outermost first.</summary>
     public static List<ITypeParameterSymbol> AllParameters(INamedTypeSymbol type)
@@ -89,7 +89,7 @@ internal static class TypeText
         foreach (var c in name)
             text.Append(char.IsLetterOrDigit(c) ? c : '_');
         if (name.IndexOf('_') >= 0)
-            text.Append('_').Append(StableHash.Of(name).ToString("x16")); // A.B_C and A_B.C must not meet.
+            text.Append('_').Append(StableHash.HashOf(name).ToString("x16")); // A.B_C and A_B.C must not meet.
         return text.ToString();
     }
 
@@ -108,7 +108,7 @@ internal static class TypeText
                 parts.Add("class");
             else if (parameter.HasNotNullConstraint)
                 parts.Add("notnull");
-            parts.AddRange(parameter.ConstraintTypes.Select(Of));
+            parts.AddRange(parameter.ConstraintTypes.Select(SourceOf));
             if (parameter.HasConstructorConstraint)
                 parts.Add("new()");
             if (parts.Count > 0)
@@ -195,7 +195,7 @@ internal static class Primitives
 /// <summary>FNV-1a with 64 bits over UTF-8: the same in every build and process.</summary>
 internal static class StableHash
 {
-    public static ulong Of(string text)
+    public static ulong HashOf(string text)
     {
         var hash = 14695981039346656037UL;
         foreach (var b in Encoding.UTF8.GetBytes(text))

@@ -73,11 +73,11 @@ internal static class Reporting
 {
     public static void Report(this SymbolAnalysisContext context, DiagnosticDescriptor rule, ISymbol symbol, params object[] arguments) =>
         context.ReportDiagnostic(
-            Diagnostic.Create(rule, Place(symbol), arguments));
+            Diagnostic.Create(rule, LocationOf(symbol), arguments));
 
     /// <summary>Reports as a warning what is an error elsewhere.</summary>
     public static void Warn(this SymbolAnalysisContext context, DiagnosticDescriptor rule, ISymbol symbol, params object[] arguments) =>
-        context.ReportDiagnostic(Diagnostic.Create(rule, Place(symbol), DiagnosticSeverity.Warning, null, null, arguments));
+        context.ReportDiagnostic(Diagnostic.Create(rule, LocationOf(symbol), DiagnosticSeverity.Warning, null, null, arguments));
 
     /// <summary>
     /// True when the first symbol comes first in the source: of two that exclude each other the later one is reported, in whatever order
@@ -90,5 +90,5 @@ internal static class Reporting
         return files < 0 || (files == 0 && first.SourceSpan.Start < second.SourceSpan.Start);
     }
 
-    private static Location Place(ISymbol symbol) => symbol.Locations.FirstOrDefault(static l => l.IsInSource) ?? Location.None;
+    private static Location LocationOf(ISymbol symbol) => symbol.Locations.FirstOrDefault(static l => l.IsInSource) ?? Location.None;
 }

@@ -41,7 +41,7 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
     public void Participate(ISiloLifecycle lifecycle) => lifecycle.Subscribe(
         "health", ServiceLifecycleStage.RuntimeServices - 1, _ =>
         {
-            Start(HealthNeeds.Of(services));
+            Start(HealthNeeds.FromServices(services));
             return Task.CompletedTask;
         });
 
@@ -100,7 +100,7 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
     {
         if (services.GetService<IHostApplicationLifetime>() is { ApplicationStopping.IsCancellationRequested: true })
             return HealthCheckResult.Unhealthy("The host stops.");
-        return services.GetService<ClientHost>() is null ? CheckSilo() : CheckClient(HealthNeeds.Of(services));
+        return services.GetService<ClientHost>() is null ? CheckSilo() : CheckClient(HealthNeeds.FromServices(services));
     }
 
     private static HealthCheckResult CheckClient(HealthNeeds node) => node.Peers.Count(clients: false) > 0
@@ -216,7 +216,7 @@ internal sealed class NodeHealthCheck(Func<HealthCheckResult> check) : IHealthCh
 internal sealed record HealthNeeds(
     LocalNode Local, NodeStages Stages, LeaseGate Lease, ClusterView Cluster, PeerTable Peers, Func<ClusterService?> Membership)
 {
-    internal static HealthNeeds Of(IServiceProvider services)
+    internal static HealthNeeds FromServices(IServiceProvider services)
     {
         var node = services.GetRequiredService<Node>();
         return new HealthNeeds(node.Local, node.Stages, node.Lease, node.ClusterView, node.Peers, () => node.Cluster);

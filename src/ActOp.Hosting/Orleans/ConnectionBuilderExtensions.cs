@@ -55,7 +55,7 @@ public static class TlsConnectionBuilderExtensions
         ArgumentNullException.ThrowIfNull(builder);
         ArgumentNullException.ThrowIfNull(options);
         OrleansConnectionSecurityHostingExtensions.Check(options, needsCertificate: isServer);
-        var tls = TlsAuthentication.Of(options, builder.ApplicationServices);
+        var tls = TlsAuthentication.ForMiddleware(options, builder.ApplicationServices);
         var middleware = new TlsMiddleware(tls, isServer);
         builder.Use(next => context => middleware.OnConnectionAsync(context, next));
     }

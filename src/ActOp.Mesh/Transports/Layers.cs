@@ -34,9 +34,7 @@ internal abstract class LayeredStream : ByteStream
         // With a full fence, because a change on another thread reads it: either this thread sees the change, or that one the set.
         Interlocked.Exchange(ref _set, set);
         if (set is not null)
-        {
             Entered();
-        }
     }
 
     /// <summary>Translates a report about the inner stream. Thread of the wait; the report may be stale.</summary>
@@ -118,9 +116,7 @@ internal sealed class LayeredReadiness(Readiness inner, Type layer) : Readiness
         {
             var (stream, kinds) = reports[i];
             if (Layer(stream.Owner) is LayeredStream own)
-            {
                 reports[i] = new Ready(own, own.Reported(kinds));
-            }
         }
 
         return Volatile.Read(ref _ownCount) == 0 ? found : AddOwn(reports, found);
@@ -131,9 +127,7 @@ internal sealed class LayeredReadiness(Readiness inner, Type layer) : Readiness
         lock (_gate)
         {
             while (found < reports.Length && _own.TryDequeue(out var report))
-            {
                 reports[found++] = report;
-            }
 
             Volatile.Write(ref _ownCount, _own.Count);
             return found;

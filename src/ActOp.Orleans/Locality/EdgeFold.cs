@@ -7,7 +7,7 @@ namespace ActOp.Orleans.Locality;
 /// Belongs to the turns of locality.
 /// </summary>
 internal sealed class EdgeFold(
-    HeavyEdgeTable<GrainId> table, LocalGrains grains, UnknownPlaces unknown, LocalityMetrics metrics, TimeProvider time)
+    HeavyEdgeTable<GrainId> table, LocalGrains grains, UnknownLocations unknown, LocalityMetrics metrics, TimeProvider time)
 {
     internal const int StepsPerPeriod = 20;
 
@@ -97,13 +97,13 @@ internal sealed class EdgeFold(
     private void Sample(LocalGrain grain, GrainId other, long messages, long error)
     {
         _messages += messages;
-        if (!grains.Kinds.Of(other.Type).Counts)
+        if (!grains.Kinds.KindOf(other.Type).Counts)
             return;
-        var (silo, epoch) = PlaceOf(other);
+        var (silo, epoch) = LocationOf(other);
         table.Sample(grain.Context.GrainId, grain.Epoch, other, silo, epoch, messages, error);
     }
 
-    private (int Silo, long Epoch) PlaceOf(GrainId other)
+    private (int Silo, long Epoch) LocationOf(GrainId other)
     {
         if (grains.TryGet(other, out var present))
             return (table.Self, present.Epoch);
@@ -126,12 +126,12 @@ internal sealed class EdgeFold(
 /// silo where it should be, or all of them. Belongs to the turns of locality.
 /// </summary>
 /// <param name="capacity">The most ends that are kept.</param>
-internal sealed class UnknownPlaces(int capacity)
+internal sealed class UnknownLocations(int capacity)
 {
     /// <summary>Grains in one question: about 200 KB.</summary>
     internal const int MaxPerQuestion = 4096;
 
-    /// <summary>A place that is known is asked for again after this long. It may have changed by other means than an exchange.</summary>
+    /// <summary>A location that is known is asked for again after this long. It may have changed by other means than an exchange.</summary>
     internal static readonly TimeSpan RefreshTime = TimeSpan.FromSeconds(10);
 
     private readonly HashSet<GrainId> _asked = [];
@@ -158,15 +158,15 @@ internal sealed class UnknownPlaces(int capacity)
     /// <summary>A silo is gone: its number may name another one.</summary>
     internal void ForgetSilo(int silo)
     {
-        foreach (var (grain, place) in _waiting)
+        foreach (var (grain, silo) in _waiting)
         {
-            if (place == silo)
+            if (silo == silo)
                 _waiting[grain] = SiloNumber.Unknown;
         }
     }
 
     /// <summary>The questions of this period: for each silo the grains to ask it for, at most <see cref="MaxPerQuestion"/>.</summary>
-    internal Dictionary<int, List<GrainId>> Take(TimeSpan now, IReadOnlyCollection<int> silos)
+    internal Dictionary<int, List<GrainId>> TakeQuestions(TimeSpan now, IReadOnlyCollection<int> silos)
     {
         if (now - _cleared >= RefreshTime)
         {
@@ -198,17 +198,17 @@ internal sealed class DepartedGrains
 {
     private const int Capacity = 16_384;
 
-    private readonly Dictionary<GrainId, (SiloAddress Silo, long Epoch)> _places = [];
+    private readonly Dictionary<GrainId, (SiloAddress Silo, long Epoch)> _locations = [];
     private readonly Queue<GrainId> _order = new();
 
     internal void Add(GrainId grain, SiloAddress silo, long epoch)
     {
-        if (!_places.ContainsKey(grain))
+        if (!_locations.ContainsKey(grain))
             _order.Enqueue(grain);
-        _places[grain] = (silo, epoch);
+        _locations[grain] = (silo, epoch);
         if (_order.Count > Capacity)
-            _places.Remove(_order.Dequeue());
+            _locations.Remove(_order.Dequeue());
     }
 
-    internal bool TryGet(GrainId grain, out (SiloAddress Silo, long Epoch) place) => _places.TryGetValue(grain, out place);
+    internal bool TryGet(GrainId grain, out (SiloAddress Silo, long Epoch) location) => _locations.TryGetValue(grain, out location);
 }

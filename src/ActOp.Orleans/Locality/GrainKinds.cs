@@ -29,7 +29,7 @@ internal sealed class GrainKinds(IServiceProvider services)
 {
     private readonly ConcurrentDictionary<GrainType, GrainKind> _kinds = new();
 
-    internal GrainKind Of(GrainType type)
+    internal GrainKind KindOf(GrainType type)
     {
         if (_kinds.TryGetValue(type, out var known))
             return known;

@@ -94,7 +94,7 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
     {
         try
         {
-            if (member is not IGrainContext context || kinds.Of(context.GrainId.Type) is not { Counts: true } kind)
+            if (member is not IGrainContext context || kinds.KindOf(context.GrainId.Type) is not { Counts: true } kind)
                 return;
             if (kind.Interleaves)
                 HasInterleaving = true;

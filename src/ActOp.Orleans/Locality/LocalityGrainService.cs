@@ -21,14 +21,14 @@ internal sealed class LocalityGrainService(GrainId id, Silo silo, ILoggerFactory
 
     public Task Loads(LoadsMessage loads) => Post(() => locality.Receive(loads));
 
-    public Task<PlacesMessage> Locate(GrainId[] grains)
+    public Task<LocationsMessage> Locate(GrainId[] grains)
     {
-        if (grains.Length > UnknownPlaces.MaxPerQuestion)
-            throw new ArgumentException("A question names at most " + UnknownPlaces.MaxPerQuestion + " grains.", nameof(grains));
-        var answer = new TaskCompletionSource<PlacesMessage>(TaskCreationOptions.RunContinuationsAsynchronously);
+        if (grains.Length > UnknownLocations.MaxPerQuestion)
+            throw new ArgumentException("A question names at most " + UnknownLocations.MaxPerQuestion + " grains.", nameof(grains));
+        var answer = new TaskCompletionSource<LocationsMessage>(TaskCreationOptions.RunContinuationsAsynchronously);
         // A silo that stops, or has too much to do, knows nothing.
         if (!locality.Turns.Post(() => answer.TrySetResult(locality.Locate(grains))))
-            answer.TrySetResult(new PlacesMessage());
+            answer.TrySetResult(new LocationsMessage());
         return answer.Task;
     }
 

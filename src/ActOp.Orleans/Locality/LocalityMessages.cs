@@ -29,7 +29,7 @@ internal interface ILocalityService : IGrainService
 
     /// <summary>Which of these grains are here, and where those went that were here.</summary>
     [Alias("Locate")]
-    Task<PlacesMessage> Locate(GrainId[] grains);
+    Task<LocationsMessage> Locate(GrainId[] grains);
 }
 
 /// <summary>Moves the activation that receives it. A request like any other: it waits until the grain is free.</summary>
@@ -67,7 +67,7 @@ internal enum MoveOutcome
 internal readonly record struct ExchangeName(
     [property: Id(0)] ulong Origin, [property: Id(1)] long Epoch, [property: Id(2)] long Sequence)
 {
-    internal static ExchangeName Of(ExchangeId id) => new(id.Origin, id.Epoch, id.Sequence);
+    internal static ExchangeName NameOf(ExchangeId id) => new(id.Origin, id.Epoch, id.Sequence);
 
     internal ExchangeId ToId() => new(Origin, Epoch, Sequence);
 }
@@ -159,15 +159,15 @@ internal sealed class LoadsMessage
 [GenerateSerializer]
 [Immutable]
 [Alias("ActOp.Orleans.PlacesMessage")]
-internal sealed class PlacesMessage
+internal sealed class LocationsMessage
 {
-    /// <summary>The place of the grain in the question.</summary>
+    /// <summary>The index of the grain in the question.</summary>
     [Id(0)]
     public int[] Indices { get; set; } = [];
 
-    /// <summary>Where it is: places in <see cref="Silos"/>.</summary>
+    /// <summary>Where it is: indexes in <see cref="Silos"/>.</summary>
     [Id(1)]
-    public int[] Places { get; set; } = [];
+    public int[] Locations { get; set; } = [];
 
     [Id(2)]
     public long[] Epochs { get; set; } = [];
@@ -200,7 +200,7 @@ internal sealed class CandidatesMessage
     [Id(5)]
     public GrainId[] EdgeOthers { get; set; } = [];
 
-    /// <summary>Places in <see cref="Silos"/>; -1 for unknown.</summary>
+    /// <summary>Indexes in <see cref="Silos"/>; -1 for unknown.</summary>
     [Id(6)]
     public int[] EdgeSilos { get; set; } = [];
 

@@ -30,7 +30,7 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
     private readonly Random _random;
     private readonly SiloNumbers _numbers;
     private readonly HeavyEdgeTable<GrainId> _table;
-    private readonly UnknownPlaces _unknown;
+    private readonly UnknownLocations _unknown;
     private readonly DepartedGrains _departed = new();
     private readonly MovableTraits _traits;
     private readonly EdgeFold _fold;
@@ -59,7 +59,7 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         Turns = new LocalityTurns(time, metrics, log);
         _numbers = new SiloNumbers(_self, silo => _participants.Contains(silo));
         _table = new HeavyEdgeTable<GrainId>(_partitioning.EdgeCapacity, _numbers.NumberOf(_self));
-        _unknown = new UnknownPlaces(_partitioning.EdgeCapacity);
+        _unknown = new UnknownLocations(_partitioning.EdgeCapacity);
         _traits = new MovableTraits(grains, _numbers, _options, () => Now, log);
         _fold = new EdgeFold(_table, grains, _unknown, metrics, time);
         var origin = ((ulong)(uint)_self.GetConsistentHashCode() << 32) | (uint)_self.Endpoint.Port;
@@ -144,7 +144,7 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         if (_runs && _fold.Step(Now, _partitioning.DecayHalfLife))
         {
             _metrics.Unmovable = _grains.All.Count(_traits.WouldLose);
-            AskForPlaces();
+            AskForLocations();
         }
     }
 
@@ -228,12 +228,12 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         var message = new OfferMessage
         {
             From = _self,
-            Id = ExchangeName.Of(offer.Id),
+            Id = ExchangeName.NameOf(offer.Id),
             Load = offer.Load.Current,
             Lower = offer.Load.Lower,
             Upper = offer.Load.Upper,
             Candidates = _numbers.ToMessage(offer.Candidates),
-            Answered = ExchangeName.Of(offer.Answered),
+            Answered = ExchangeName.NameOf(offer.Answered),
         };
         Send(_numbers.SiloOf(offer.To), peer => peer.Offer(message));
     }
@@ -243,13 +243,13 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         var message = new ReplyMessage
         {
             From = _self,
-            Id = ExchangeName.Of(reply.Id),
+            Id = ExchangeName.NameOf(reply.Id),
             Refusal = (int)reply.Refusal,
             Accepted = reply.Plan?.Accepted,
             Given = reply.Plan is { } plan ? _numbers.ToMessage(plan.Given) : null,
             Gain = reply.Plan?.Gain ?? 0,
             LoadChange = reply.Plan?.LoadChange ?? 0,
-            Withdrawn = ExchangeName.Of(reply.Withdrawn),
+            Withdrawn = ExchangeName.NameOf(reply.Withdrawn),
         };
         Send(to, peer => peer.Reply(message));
     }
@@ -353,7 +353,7 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         }
 
         if (known && _participants.Contains(target))
-            Send(target, peer => peer.Report(new ReportMessage(ExchangeName.Of(report.Id), grain, left)));
+            Send(target, peer => peer.Report(new ReportMessage(ExchangeName.NameOf(report.Id), grain, left)));
     }
 
     private void Arrive(GrainId grain)
@@ -367,29 +367,29 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
     }
 
     /// <summary>Asks other silos for the far ends of edges, in one message for each.</summary>
-    private void AskForPlaces()
+    private void AskForLocations()
     {
         int[] silos = [.. _participants.All.Select(_numbers.NumberOf).Where(static number => number > 0)];
-        foreach (var (silo, grains) in _unknown.Take(Now, silos))
-            Turns.Follow(AskAsync(silo, _numbers.SiloOf(silo), [.. grains]), "a question for places");
+        foreach (var (silo, grains) in _unknown.TakeQuestions(Now, silos))
+            Turns.Follow(AskAsync(silo, _numbers.SiloOf(silo), [.. grains]), "a question for locations");
     }
 
     private async Task AskAsync(int number, SiloAddress silo, GrainId[] grains)
     {
-        var places = await _peers.At(silo).Locate(grains).ConfigureAwait(false);
-        Turns.Post(() => Learn(number, silo, grains, places));
+        var locations = await _peers.At(silo).Locate(grains).ConfigureAwait(false);
+        Turns.Post(() => Learn(number, silo, grains, locations));
     }
 
-    private void Learn(int asked, SiloAddress silo, GrainId[] grains, PlacesMessage places)
+    private void Learn(int asked, SiloAddress silo, GrainId[] grains, LocationsMessage locations)
     {
         if (_numbers.NumberOf(silo) != asked)
             return;
-        var known = new HashSet<int>(places.Indices);
-        for (var i = 0; i < places.Indices.Length && i < places.Places.Length && i < places.Epochs.Length; i++)
+        var known = new HashSet<int>(locations.Indices);
+        for (var i = 0; i < locations.Indices.Length && i < locations.Locations.Length && i < locations.Epochs.Length; i++)
         {
-            var (index, place) = (places.Indices[i], places.Places[i]);
-            if ((uint)index < (uint)grains.Length && (uint)place < (uint)places.Silos.Length && !_grains.TryGet(grains[index], out _))
-                _table.Locate(grains[index], _numbers.NumberOf(places.Silos[place]), places.Epochs[i]);
+            var (index, location) = (locations.Indices[i], locations.Locations[i]);
+            if ((uint)index < (uint)grains.Length && (uint)location < (uint)locations.Silos.Length && !_grains.TryGet(grains[index], out _))
+                _table.Locate(grains[index], _numbers.NumberOf(locations.Silos[location]), locations.Epochs[i]);
         }
 
         for (var i = 0; i < grains.Length; i++)
@@ -404,29 +404,29 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
     }
 
     /// <summary>The answer to another silo.</summary>
-    internal PlacesMessage Locate(GrainId[] grains)
+    internal LocationsMessage Locate(GrainId[] grains)
     {
         List<SiloAddress> silos = [_self];
-        List<int> indices = [], places = [];
+        List<int> indices = [], locations = [];
         List<long> epochs = [];
         for (var i = 0; i < grains.Length; i++)
         {
             if (_grains.TryGet(grains[i], out var present))
                 Add(i, 0, present.Epoch);
             else if (_departed.TryGet(grains[i], out var departed))
-                Add(i, PlaceOf(departed.Silo), departed.Epoch);
+                Add(i, IndexOf(departed.Silo), departed.Epoch);
         }
 
-        return new PlacesMessage { Indices = [.. indices], Places = [.. places], Epochs = [.. epochs], Silos = [.. silos] };
+        return new LocationsMessage { Indices = [.. indices], Locations = [.. locations], Epochs = [.. epochs], Silos = [.. silos] };
 
-        void Add(int index, int place, long epoch)
+        void Add(int index, int location, long epoch)
         {
             indices.Add(index);
-            places.Add(place);
+            locations.Add(location);
             epochs.Add(epoch);
         }
 
-        int PlaceOf(SiloAddress silo)
+        int IndexOf(SiloAddress silo)
         {
             if (!silos.Contains(silo))
                 silos.Add(silo);

@@ -53,7 +53,7 @@ internal sealed class SiloNumbers
     /// <summary>The message names the silos that its edges lead to, and no others.</summary>
     internal CandidatesMessage ToMessage(CandidateSet<GrainId> set)
     {
-        Dictionary<int, int> places = [];
+        Dictionary<int, int> indexes = [];
         List<SiloAddress> silos = [];
         var edges = set.Edges;
         return new CandidatesMessage
@@ -63,24 +63,24 @@ internal sealed class SiloNumbers
             Epochs = set.Epochs,
             Starts = set.Starts,
             EdgeOthers = Array.ConvertAll(edges, static edge => edge.Other),
-            EdgeSilos = Array.ConvertAll(edges, edge => PlaceOf(edge.Silo)),
+            EdgeSilos = Array.ConvertAll(edges, edge => IndexOf(edge.Silo)),
             EdgeEpochs = Array.ConvertAll(edges, static edge => edge.Epoch),
             EdgeWeights = Array.ConvertAll(edges, static edge => edge.Weight),
             EdgeErrors = Array.ConvertAll(edges, static edge => edge.Error),
             Silos = [.. silos],
         };
 
-        int PlaceOf(int number)
+        int IndexOf(int number)
         {
             if (number < 0)
                 return SiloNumber.Unknown;
-            if (!places.TryGetValue(number, out var place))
+            if (!indexes.TryGetValue(number, out var index))
             {
-                places.Add(number, place = silos.Count);
+                indexes.Add(number, index = silos.Count);
                 silos.Add(SiloOf(number));
             }
 
-            return place;
+            return index;
         }
     }
 
@@ -101,11 +101,11 @@ internal sealed class SiloNumbers
         var edges = new HeavyEdge<GrainId>[count];
         for (var i = 0; i < count; i++)
         {
-            var (place, weight, error) = (message.EdgeSilos[i], message.EdgeWeights[i], message.EdgeErrors[i]);
-            if (place < -1 || place >= numbers.Length || !double.IsFinite(weight) || !(error >= 0) || error > weight)
+            var (index, weight, error) = (message.EdgeSilos[i], message.EdgeWeights[i], message.EdgeErrors[i]);
+            if (index < -1 || index >= numbers.Length || !double.IsFinite(weight) || !(error >= 0) || error > weight)
                 throw new ArgumentException("An edge has a silo of the list, and a weight that is not below its error.");
             edges[i] = new HeavyEdge<GrainId>(
-                message.EdgeOthers[i], place < 0 ? SiloNumber.Unknown : numbers[place], message.EdgeEpochs[i], weight, error);
+                message.EdgeOthers[i], index < 0 ? SiloNumber.Unknown : numbers[index], message.EdgeEpochs[i], weight, error);
         }
 
         return new CandidateSet<GrainId>(message.Vertices, message.Sizes, message.Epochs, message.Starts, edges);

@@ -57,7 +57,7 @@ internal sealed class DotNetPool : IPool
         return new(ThreadPool.CompletedWorkItemCount, ThreadPool.PendingWorkItemCount, Math.Max(0, maximum - available));
     }
 
-    public RunTimes? TakeTimes() => _times.Value?.Take();
+    public RunTimes? TakeTimes() => _times.Value?.TakeTimes();
 
     public double ProcessTime()
     {

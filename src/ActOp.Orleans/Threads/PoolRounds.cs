@@ -12,7 +12,7 @@ internal sealed record PoolClock(TimeProvider Time)
     private static readonly TimerThread OfProcess = new(TimeProvider.System);
 
     /// <summary>The time of a silo; timers of the system's time run on a thread of the process that only thread control uses.</summary>
-    internal static PoolClock Of(TimeProvider time) => new(time == TimeProvider.System ? OfProcess : time);
+    internal static PoolClock ForTime(TimeProvider time) => new(time == TimeProvider.System ? OfProcess : time);
 }
 
 /// <summary>

@@ -29,19 +29,20 @@ internal sealed class ThreadMetrics : IDisposable
         _failures = _meter.CreateCounter<long>(
             "actop.stage.failures", description: "Exceptions of the measuring or of the setting of threads, which end it.");
         _meter.CreateObservableUpDownCounter(
-            "actop.stage.threads", () => Of(static status => status.Threads), description: "The pool's minimum.");
+            "actop.stage.threads", () => Measure(static status => status.Threads), description: "The pool's minimum.");
         _meter.CreateObservableUpDownCounter(
-            "actop.stage.queued", () => Of(static status => status.Queued), description: "Items that wait.");
+            "actop.stage.queued", () => Measure(static status => status.Queued), description: "Items that wait.");
         _meter.CreateObservableCounter(
-            "actop.stage.changes", () => Of(static status => status.Changes), description: "Changes of the number of threads.");
-        _meter.CreateObservableCounter("actop.stage.executed", () => Of(static status => status.Sums.Executed), description: "Items run.");
+            "actop.stage.changes", () => Measure(static status => status.Changes), description: "Changes of the number of threads.");
         _meter.CreateObservableCounter(
-            "actop.stage.wait", () => Of(static status => status.Sums.Waited), "s", "Time that items have waited in the queue.");
+            "actop.stage.executed", () => Measure(static status => status.Sums.Executed), description: "Items run.");
         _meter.CreateObservableCounter(
-            "actop.stage.wall", () => Of(static status => status.Sums.Wall), "s", "Time that threads were busy with items (z).");
+            "actop.stage.wait", () => Measure(static status => status.Sums.Waited), "s", "Time that items have waited in the queue.");
         _meter.CreateObservableCounter(
-            "actop.stage.cpu", () => Of(static status => status.Sums.Cpu), "s", "Processor time of threads (x).");
-        _meter.CreateObservableCounter("actop.stage.ready", () => Of(static status => status.Sums.Ready), "s",
+            "actop.stage.wall", () => Measure(static status => status.Sums.Wall), "s", "Time that threads were busy with items (z).");
+        _meter.CreateObservableCounter(
+            "actop.stage.cpu", () => Measure(static status => status.Sums.Cpu), "s", "Processor time of threads (x).");
+        _meter.CreateObservableCounter("actop.stage.ready", () => Measure(static status => status.Sums.Ready), "s",
             "Time that threads were busy and ready without a processor (r).");
     }
 
@@ -56,6 +57,6 @@ internal sealed class ThreadMetrics : IDisposable
 
     internal void Failed() => _failures.Add(1, Tag);
 
-    private IEnumerable<Measurement<T>> Of<T>(Func<PoolStatus, T> read)
+    private IEnumerable<Measurement<T>> Measure<T>(Func<PoolStatus, T> read)
         where T : struct => Status is { } status ? [new Measurement<T>(read(status), Tag)] : [];
 }

@@ -49,7 +49,7 @@ internal sealed class PostgresGrainDirectory(Database database, string clusterId
     private const string UnregisterSilosSql = "delete from actop_directory where cluster_id = $1 and directory = $2 and silo = any($3)";
 
     internal static PostgresGrainDirectory Create(IServiceProvider services, string name) => new(
-        Database.Of(
+        Database.FromServices(
             services, services.GetRequiredService<IOptionsMonitor<AdoNetGrainDirectoryOptions>>().Get(name).Choice(name), Connections),
         services.GetRequiredService<IOptions<ClusterOptions>>().Value.ClusterId, name);
 
@@ -65,11 +65,11 @@ internal sealed class PostgresGrainDirectory(Database database, string clusterId
                 Text(address.SiloAddress!.ToParsableString()), Text(address.ActivationId.ToParsableString()),
                 new NpgsqlParameter<long> { TypedValue = address.MembershipVersion.Value },
                 Text(previousAddress?.ActivationId.ToParsableString() ?? ""), Text(previousAddress?.SiloAddress?.ToParsableString() ?? "")),
-            Find(address.GrainId),
+            SelectGrain(address.GrainId),
         ]);
     }
 
-    public Task<GrainAddress?> Lookup(GrainId grainId) => ExecuteAsync(grainId, () => [Find(grainId)]);
+    public Task<GrainAddress?> Lookup(GrainId grainId) => ExecuteAsync(grainId, () => [SelectGrain(grainId)]);
 
     public Task Unregister(GrainAddress address)
     {
@@ -109,7 +109,7 @@ internal sealed class PostgresGrainDirectory(Database database, string clusterId
 
     private static NpgsqlParameter Text(string value) => new NpgsqlParameter<string> { TypedValue = value };
 
-    private NpgsqlBatchCommand Find(GrainId grain) =>
+    private NpgsqlBatchCommand SelectGrain(GrainId grain) =>
         Database.Command(LookupSql, Text(clusterId), Text(name), Text(GrainKeys.TextOf(grain)));
 
     /// <summary>What the last command has found.</summary>

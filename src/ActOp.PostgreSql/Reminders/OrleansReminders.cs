@@ -42,7 +42,7 @@ internal sealed class OrleansReminders(string serviceId, IReadOnlyDictionary<str
         ]);
 
     /// <summary>The reminders of a grain.</summary>
-    internal NpgsqlCommand Of(NpgsqlConnection connection, GrainId grain) =>
+    internal NpgsqlCommand SelectOfGrain(NpgsqlConnection connection, GrainId grain) =>
         Command(connection, ReadGrainKey, ("GrainId", grain.ToString()));
 
     /// <summary>One reminder, or none.</summary>
@@ -82,7 +82,8 @@ internal sealed class OrleansReminders(string serviceId, IReadOnlyDictionary<str
 
     /// <summary>The hash of a grain in Orleans, which reads ranges of it.</summary>
     internal static uint HashOf(GrainId grain) => unchecked(
-        (OrleansDefaultHasher.Of(grain.Type.GetUniformHashCode()) * 31) + OrleansDefaultHasher.Of(grain.Key.GetUniformHashCode()));
+        (OrleansDefaultHasher.Reversed(grain.Type.GetUniformHashCode()) * 31)
+            + OrleansDefaultHasher.Reversed(grain.Key.GetUniformHashCode()));
 
     private static DateTime InMilliseconds(DateTime time) =>
         new(time.Ticks - (time.Ticks % TimeSpan.TicksPerMillisecond), DateTimeKind.Utc);

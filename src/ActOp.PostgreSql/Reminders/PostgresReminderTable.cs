@@ -36,7 +36,7 @@ internal sealed class PostgresReminderTable(Database database, string serviceId,
     public Task StartAsync(CancellationToken cancellationToken = default) =>
         database.RepeatAsync(RetryTime, static (_, _, _) => Task.FromResult(true));
 
-    public Task<ReminderTableData> ReadRows(GrainId grainId) => ReadAsync(connection => Orleans?.Of(connection, grainId)
+    public Task<ReminderTableData> ReadRows(GrainId grainId) => ReadAsync(connection => Orleans?.SelectOfGrain(connection, grainId)
         ?? Select(connection, "grain_id = $2", Text(GrainKeys.TextOf(grainId))));
 
     public Task<ReminderTableData> ReadRows(uint begin, uint end) => ReadAsync(connection => Orleans?.In(connection, begin, end)

@@ -110,11 +110,11 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     /// <param name="connections">At most at the same time.</param>
     /// <param name="tables">The tables to choose from; null for those of ActOp.</param>
     /// <param name="wanted">The choice.</param>
-    internal static Database Of(
+    internal static Database FromServices(
         IServiceProvider services, DatabaseChoice choice, int connections, TablePair? tables = null,
         PostgresTables wanted = PostgresTables.ActOp)
     {
-        var log = new PostgresLog(GuardedLoggers.Of(services).CreateLogger(typeof(Database).Namespace!));
+        var log = new PostgresLog(GuardedLoggers.GuardedOf(services).CreateLogger(typeof(Database).Namespace!));
         return new Database(
             choice, connections, services.GetRequiredService<TimeProvider>(), log, Guid.NewGuid().GetHashCode(),
             tables is null ? null : new TableChoice(

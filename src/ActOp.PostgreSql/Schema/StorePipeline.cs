@@ -52,7 +52,7 @@ internal abstract class StorePipeline<T>
     {
         Database = database;
         _mostWaiting = mostWaiting;
-        _lanes = new Lanes<T>(database, lanes, Take, RunAsync, Fail, GiveBack);
+        _lanes = new Lanes<T>(database, lanes, TakeNext, RunAsync, Fail, GiveBack);
     }
 
     /// <summary>For how long pieces are repeated while the database cannot be reached (<c>PostgresOptions.RetryTime</c>).</summary>
@@ -131,7 +131,7 @@ internal abstract class StorePipeline<T>
         .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
 
     /// <summary>The pieces of the next transaction; null if nothing waits: then the lane has ended.</summary>
-    private List<T>? Take()
+    private List<T>? TakeNext()
     {
         lock (Gate)
         {

@@ -24,7 +24,7 @@ internal sealed record OrleansKey(int IdHash, long N0, long N1, string? Text, in
     /// Null if the table cannot tell the grain from others: its key is no text, or the name of the state is a generic type.
     /// </summary>
     /// <exception cref="OrleansException">The picker has picked no hash.</exception>
-    internal static OrleansKey? Of<T>(
+    internal static OrleansKey? KeyOf<T>(
         IStorageHasherPicker picker, string serviceId, string storage, string stateName, GrainId grain, IGrainState<T> state)
     {
         // Orleans changes the names of generic types before it writes them, which only the names of version 3 were.

@@ -144,7 +144,7 @@ internal sealed record RecordVersions(long[] Versions, bool MayBeNone, ServerSes
     /// <summary>No record.</summary>
     internal static readonly RecordVersions None = new([], MayBeNone: true, []);
 
-    internal static RecordVersions Of(long version) => new([version], MayBeNone: false, []);
+    internal static RecordVersions Exactly(long version) => new([version], MayBeNone: false, []);
 
     /// <summary>Null if the text is none of this storage.</summary>
     internal static RecordVersions? Parse(string? etag)

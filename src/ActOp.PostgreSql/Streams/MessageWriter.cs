@@ -183,7 +183,7 @@ internal sealed class MessageWriter : StorePipeline<NewMessage>
         batch.BatchCommands.Add(Database.Command(LockSql, Longs(ids)));
         batch.BatchCommands.Add(Database.Command(
             InsertSql, Longs(Array.ConvertAll(ordered, message => _queueIds[message.Queue])),
-            Longs([.. queues.SelectMany(static queue => Enumerable.Range(0, queue.Count())).Select(static place => (long)place)]),
+            Longs([.. queues.SelectMany(static queue => Enumerable.Range(0, queue.Count())).Select(static index => (long)index)]),
             Bytes(ordered, static message => message.Stream.Namespace.ToArray()),
             Bytes(ordered, static message => message.Stream.Key.ToArray()),
             Bytes(ordered, static message => message.Payload),

@@ -24,7 +24,7 @@ namespace ActOp.PostgreSql.Streams;
 /// the order of their commits.</para>
 /// </remarks>
 internal sealed class PostgresStreams
-    : IQueueAdapterFactory, IQueueAdapter, IQueueAdapterCache, IMemoryFormat, IAsyncDisposable, IDisposable
+    : IQueueAdapterFactory, IQueueAdapter, IQueueAdapterCache, IQueuedFormat, IAsyncDisposable, IDisposable
 {
     /// <summary>Beside those of the writer: agents use one at a time, and share them.</summary>
     private const int ReaderConnections = 5;
@@ -76,8 +76,8 @@ internal sealed class PostgresStreams
         _format = new BatchFormat(
             parts.Calls, MessageBodySerializer.Create<DefaultMemoryMessageBodySerializer>(services), typed: true);
         _owner = OwnerOf(parts, cluster.ClusterId);
-        _log = new StreamsLog(GuardedLoggers.Of(services).CreateLogger("ActOp.PostgreSql.Streams"));
-        _database = Database.Of(services, _options.Choice(name), MessageWriter.Connections + ReaderConnections);
+        _log = new StreamsLog(GuardedLoggers.GuardedOf(services).CreateLogger("ActOp.PostgreSql.Streams"));
+        _database = Database.FromServices(services, _options.Choice(name), MessageWriter.Connections + ReaderConnections);
         _meter.CreateObservableUpDownCounter(
             "actop.streams.waiting", () => new Measurement<int>(_writer?.Waiting ?? 0, new KeyValuePair<string, object?>("provider", name)),
             "{message}", "Messages that wait to be written to PostgreSQL.");
@@ -162,7 +162,7 @@ internal sealed class PostgresStreams
             payload.Array is { } array && array.Length == payload.Count ? array : payload.ToArray());
     }
 
-    IBatchContainer IMemoryFormat.Open(MemoryBatch batch) => _format.Open(batch);
+    IBatchContainer IQueuedFormat.Open(QueuedBatch batch) => _format.Open(batch);
 
     /// <inheritdoc/>
     public async ValueTask DisposeAsync()

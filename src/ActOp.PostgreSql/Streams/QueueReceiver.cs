@@ -67,7 +67,7 @@ internal sealed class QueueReceiver(
     public Task MessagesDeliveredAsync(IList<IBatchContainer> messages, CancellationToken cancellationToken)
     {
         foreach (var message in messages)
-            _delivered = Math.Max(_delivered, ((MemoryBatch)message).Message.SequenceNumber);
+            _delivered = Math.Max(_delivered, ((QueuedBatch)message).Message.SequenceNumber);
         return WithinAsync(Limit, cancellationToken, ConfirmAsync);
     }
 
@@ -106,7 +106,7 @@ internal sealed class QueueReceiver(
             log.DeadLetters(read.Expired, queue, provider, "nobody has read them in time");
         if (read.Messages.Count > 0)
             _held = read.Messages[^1].SequenceNumber;
-        return [.. read.Messages.Select(static message => (IBatchContainer)new MemoryBatch(message, default))];
+        return [.. read.Messages.Select(static message => (IBatchContainer)new QueuedBatch(message, default))];
     }
 
     /// <summary>Null if this is the owner now; otherwise who is.</summary>

@@ -492,7 +492,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     {
         for (var left = Quantum; left > 0; left--)
         {
-            if (_mailbox.Take() is not { } item)
+            if (_mailbox.TakeItem() is not { } item)
                 return false;
             RunItem(item);
             if (Admission.MustVisitWaiting)

@@ -49,10 +49,10 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
     /// As <see cref="TryGet"/>, by the bytes of an id from the wire, for recently used grains. Null does not mean that the grain has no
     /// activation.
     /// </summary>
-    internal Activation? FindRecent(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => _recent.Find(hash, type, key);
+    internal Activation? FindRecent(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => _recent.FindRecent(hash, type, key);
 
     /// <summary>Lets <see cref="FindRecent"/> find an activation of the table.</summary>
-    internal void Remember(Activation activation) => _recent.Put(activation, this);
+    internal void Remember(Activation activation) => _recent.SetRecent(activation, this);
 
     /// <summary>
     /// The activation of the grain, a new one if there is none. A <paramref name="created"/> one starts with its first request, or the
@@ -196,7 +196,7 @@ internal sealed class RecentActivations
     private Activation?[]? _slots;
 
     /// <summary>The activation of the grain, if it is stored here.</summary>
-    internal Activation? Find(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key)
+    internal Activation? FindRecent(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key)
     {
         if (Volatile.Read(ref _slots) is not { } slots || Volatile.Read(ref slots[hash & (Size - 1)]) is not { } found)
             return null;
@@ -205,7 +205,7 @@ internal sealed class RecentActivations
     }
 
     /// <summary>Stores an activation that was found in the table.</summary>
-    internal void Put(Activation activation, ActivationTable table)
+    internal void SetRecent(Activation activation, ActivationTable table)
     {
         var slots = Volatile.Read(ref _slots) ?? Make();
         ref var slot = ref slots[SlotOf(activation)];

@@ -289,7 +289,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     {
         activation.Parts.Local.Counts.Add(NodeEvent.StartedTwice);
         if (!winner.IsNone)
-            activation.Parts.Locations.Put(activation.GrainId, winner);
+            activation.Parts.Locations.SetLocation(activation.GrainId, winner);
         state?.Refused(winner);
         activation.Life.Unbegin(activation, new DeactivationReason(
             DeactivationReasonCode.DuplicateActivation,

@@ -216,7 +216,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     private async Task ReleaseAsync(TimeLimit limit)
     {
         if (!MovedTo.IsNone)
-            activation.Parts.Locations.Put(activation.GrainId, MovedTo);
+            activation.Parts.Locations.SetLocation(activation.GrainId, MovedTo);
         activation.Remove();
         activation.ForwardWaiting();
         request?.Report(_hasMoved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
@@ -314,7 +314,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             return false;
         if (request is { Live: false })
         {
-            activation.Parts.Hints.Put(activation.GrainId, target);
+            activation.Parts.Hints.SetHint(activation.GrainId, target);
             await UnregisterAsync();
             return true;
         }

@@ -151,7 +151,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
     internal PlacementFilters? FiltersOf(GrainTypeEntry entry, out bool isKnown) => PlacementFilters.Read(services, entry, out isKnown);
 
     private PlacementStrategy? Resolved(GrainType definition, IReadOnlyDictionary<string, string> properties) =>
-        PlacementStrategyResolver.Find(
+        PlacementStrategyResolver.FindStrategy(
             services.GetServices<IPlacementStrategyResolver>(), definition, new GrainProperties(properties.ToImmutableDictionary()));
 
     private static IEnumerable<ActOp.Serialization.GrainClass> Unique(IEnumerable<ActOp.Serialization.GrainClass> classes)
@@ -240,7 +240,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
                 {
                     GenericArity = type.IsGenericTypeDefinition ? type.GetGenericArguments().Length : 0,
                     Constructed = [.. entry.Interfaces.Where(static one => one.IsGenericType)
-                        .Select(static one => ConstructedInterface.Of(NameOf(one), one).ToString()).Order(StringComparer.Ordinal)],
+                        .Select(static one => ConstructedInterface.FromType(NameOf(one), one).ToString()).Order(StringComparer.Ordinal)],
                 },
                 placement ?? defaultPlacement);
         }
@@ -257,9 +257,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         try
         {
             foreach (var attribute in entry.Type.GetCustomAttributes(inherit: false))
-            {
                 (attribute as IGrainInterfacePropertiesProviderAttribute)?.Populate(services, entry.Type, properties);
-            }
 
             foreach (var provider in services.GetServices<IGrainInterfacePropertiesProvider>())
                 provider.Populate(entry.Type, GrainInterfaceType.Create(entry.Name), properties);
@@ -295,7 +293,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         var definition = WithoutArguments(name);
         if (!_hosted.TryGetValue(GrainType.Create(definition), out found))
             return null;
-        TypeShare.Take(TypeShare.PartsOfInstantiation);
+        TypeShare.CountTypes(TypeShare.PartsOfInstantiation);
         type = found.Type.MakeGenericType(TypeManifest.ParseGrainArguments(name.AsSpan(definition.Length)));
         return found;
     }
@@ -314,9 +312,9 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
     internal GrainType Resolve(Type interfaceType, string? classNamePrefix) =>
         _byInterface.TryGetValue((interfaceType, classNamePrefix), out var found)
             ? found
-            : _byInterface.GetOrAdd((interfaceType, classNamePrefix), Find(interfaceType, classNamePrefix));
+            : _byInterface.GetOrAdd((interfaceType, classNamePrefix), FindType(interfaceType, classNamePrefix));
 
-    private GrainType Find(Type interfaceType, string? prefix)
+    private GrainType FindType(Type interfaceType, string? prefix)
     {
         if (interfaceType.ContainsGenericParameters)
             throw new ArgumentException("The interface " + interfaceType + " is generic: a grain is got through one with type arguments.");
@@ -329,7 +327,7 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
         }
 
         var candidates = entries.Where(candidate => candidate.Interfaces.Contains(entry.Name)).ToArray();
-        var arguments = interfaceType.IsGenericType ? ConstructedInterface.Of(entry.Name, interfaceType) : null;
+        var arguments = interfaceType.IsGenericType ? ConstructedInterface.FromType(entry.Name, interfaceType) : null;
         if (arguments is not null)
             candidates = prefix is null ? arguments.Fitting(candidates) : arguments.AllFitting(candidates);
         if (prefix is not null)
@@ -389,7 +387,7 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
 internal sealed record ConstructedInterface(string Definition, string[] Arguments)
 {
     /// <summary>The interface as it is resolved, or as a class implements it.</summary>
-    internal static ConstructedInterface Of(string definition, Type type) =>
+    internal static ConstructedInterface FromType(string definition, Type type) =>
         new(definition, [.. type.GetGenericArguments().Select(NameOf)]);
 
     internal static ConstructedInterface Parse(string text)

@@ -97,10 +97,10 @@ internal sealed class GrainConstruction
 internal sealed class ServiceLifetimes(IServiceCollection services)
 {
     /// <summary>Whether the service resolves to the same object in every scope.</summary>
-    internal bool IsSingleton(Type service) => Find(service) is { Lifetime: ServiceLifetime.Singleton };
+    internal bool IsSingleton(Type service) => FindDescriptor(service) is { Lifetime: ServiceLifetime.Singleton };
 
     /// <summary>The effective registration: the last one of the type, else the last one of its generic definition.</summary>
-    private ServiceDescriptor? Find(Type service) =>
+    private ServiceDescriptor? FindDescriptor(Type service) =>
         Last(service) ?? (service.IsConstructedGenericType ? Last(service.GetGenericTypeDefinition()) : null);
 
     private ServiceDescriptor? Last(Type service) => services.LastOrDefault(one => !one.IsKeyedService && one.ServiceType == service);

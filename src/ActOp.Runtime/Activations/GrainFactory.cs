@@ -191,7 +191,7 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
         if (shared.GrainType.IsSystemTarget())
             return null;
         _activators ??= [.. calls.Services.GetServices<IGrainReferenceActivatorProvider>()];
-        return GrainReferenceActivator.Find(_activators, shared.GrainType, shared.InterfaceType) is { } activator
+        return GrainReferenceActivator.FindProvider(_activators, shared.GrainType, shared.InterfaceType) is { } activator
             ? new GrainInterface(shared.Type!, shared.InterfaceName,
                 (of, key) => activator.CreateReference(GrainId.Create(of.GrainType, key)) ?? throw new InvalidOperationException(
                     "The reference activator " + activator.GetType() + " has returned no reference to " + of.GrainType + "."))

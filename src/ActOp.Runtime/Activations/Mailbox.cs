@@ -6,7 +6,7 @@ namespace ActOp.Runtime.Activations;
 /// <summary>The queue of one activation: the items that have arrived and that its turns have not run yet.</summary>
 /// <remarks>
 /// <para>Owns the two lists below, and <see cref="MailboxItem.Next"/> of the items in them. Any thread may push and read
-/// <see cref="IsIdle"/> and <see cref="ArrivedCount"/>. Only the turn of the activation calls <see cref="Take"/>.</para>
+/// <see cref="IsIdle"/> and <see cref="ArrivedCount"/>. Only the turn of the activation calls <see cref="TakeItem"/>.</para>
 /// <para>The inbox is a stack. A thread pushes to it with one compare-and-swap. The marker <see cref="Idle"/> in it means that nothing is
 /// queued and that the stage does not have the activation, so the thread that replaces the marker posts the activation. The turn takes the
 /// whole stack at once and reverses it, which restores the order of arrival.</para>
@@ -70,7 +70,7 @@ internal struct Mailbox
     /// Removes the oldest item. Null if there is none: the activation is idle from then on, and the turn must end. On the turn.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal MailboxItem? Take()
+    internal MailboxItem? TakeItem()
     {
         var item = _ready ?? TakeInbox();
         if (item is null)

@@ -56,9 +56,7 @@ internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainC
         foreach (var worker in workers.Reverse())
         {
             if (!worker.MayCollect(now, (long)options.IdleWorkersInspectionPeriod.TotalMilliseconds))
-            {
                 continue;
-            }
 
             var cycles = (before?.GetValueOrDefault(worker) ?? 0) + 1;
             if (cycles < options.MinIdleCyclesBeforeRemoval || left < 2)

@@ -135,7 +135,8 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             : new ObjectDisposedException(nameof(IClusterClient), text + " got no answer: the client " + local.Address + " has stopped.");
     }
 
-    internal override GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => IdIntern.Current.Find(hash, type, key);
+    internal override GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) =>
+        IdIntern.Current.Intern(hash, type, key);
 
     internal override void SendReply(Call call) => _writer.SendReply(call);
 

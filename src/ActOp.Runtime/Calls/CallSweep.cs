@@ -51,7 +51,7 @@ internal sealed class CallSweep(
         "The call " + call.Method.ActivityName + " to " + call.TargetId + " got no answer within its response timeout of "
             + TimeSpan.FromMilliseconds(calls.TimeoutOf(call.Method)) + " (from "
             + (call.SourceId.IsDefault ? "code outside of grains" : call.SourceId) + ", " + (local.IsSilo ? "silo " : "client ")
-            + local.Address + "). " + Progress(call, ForwardedTo.Of(call.Remote, ticket));
+            + local.Address + "). " + Progress(call, ForwardedTo.DebtorOf(call.Remote, ticket));
 
     /// <summary>How far the call has come, as far as this node knows it.</summary>
     private string Progress(Call call, SiloAddress? silo)
@@ -107,7 +107,7 @@ internal sealed class CallSweep(
         foreach (var (call, ticket) in calls.Registry.Read())
         {
             var remote = Volatile.Read(ref call.Remote);
-            if (isDead ? !ForwardedTo.DiesWith(remote, ticket, silo) : !silo.Equals(ForwardedTo.Of(remote, ticket)))
+            if (isDead ? !ForwardedTo.DiesWith(remote, ticket, silo) : !silo.Equals(ForwardedTo.DebtorOf(remote, ticket)))
                 continue;
             var exception = new SiloUnavailableException(
                 "The silo " + silo + " is gone (" + reason + ") while the call " + call.Method.ActivityName + " to " + call.TargetId +

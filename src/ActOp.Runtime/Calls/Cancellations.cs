@@ -164,8 +164,8 @@ internal sealed class CancelRoutes(
             return;
         if (SystemGrainIds.TryGetAddress(target, out var named))
             PassOnIfKnown(named, frame);
-        else if (locations.Find(target)?.Silo.Address is { } place)
-            PassOn(place, frame);
+        else if (locations.FindLocation(target)?.Silo.Address is { } silo)
+            PassOn(silo, frame);
         else if (Interlocked.Increment(ref _lookups) <= MaxLookups)
             lookups.Follow(LookUpAsync(frame));
         else

@@ -35,21 +35,18 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
     /// <summary>The batch whose callers this thread runs, or null.</summary>
     internal static PoolBatch? Current => t_current;
 
-    /// <summary>Sends a frame of one of the callers: deferred while the batch is open, otherwise at once.</summary>
-    internal SendResult Append(Link link, ReadOnlySpan<byte> frame)
+    /// <summary>Defers a frame of one of the callers. Null, and nothing is done, if the batch is closed.</summary>
+    internal SendResult? TryAppend(Link link, ReadOnlySpan<byte> frame)
     {
         lock (_gate)
         {
-            if (_links is { } links)
-            {
-                var result = link.TryAppendDeferred(frame);
-                if (result == SendResult.Accepted && !links.Contains(link))
-                    links.Add(link);
-                return result;
-            }
+            if (_links is not { } links)
+                return null;
+            var result = link.TryAppendDeferred(frame);
+            if (result == SendResult.Accepted && !links.Contains(link))
+                links.Add(link);
+            return result;
         }
-
-        return link.TryAppend(frame);
     }
 
     /// <inheritdoc/>

@@ -120,7 +120,7 @@ internal sealed class ApplicationTable(IMembershipTable table, TimeProvider time
     /// </summary>
     private static List<MembershipRow> Changes(TableRequest request, TableSnapshot present)
     {
-        var replaced = request.Removed.Select(present.Find).OfType<MembershipRow>()
+        var replaced = request.Removed.Select(present.FindRow).OfType<MembershipRow>()
             .Where(static row => row.IsAlive).Select(static row => row.AsDead(DeathCause.Replaced));
         return [.. replaced.Concat(request.Rows).OrderBy(static row => row.IsAlive)];
     }

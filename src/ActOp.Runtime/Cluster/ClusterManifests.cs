@@ -99,7 +99,7 @@ internal sealed class ClusterManifests
     internal void Open(SiloManifest own)
     {
         Own = own;
-        Take(_local.Address, own);
+        SetManifest(_local.Address, own);
     }
 
     /// <summary>The strategies of versions have changed: what was found with the old ones is forgotten.</summary>
@@ -179,7 +179,7 @@ internal sealed class ClusterManifests
             try
             {
                 var question = _factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetManifest().AsTask();
-                Take(silo, await question.WaitAsync(AskLimit, _local.TaskTime, stopping).ConfigureAwait(false));
+                SetManifest(silo, await question.WaitAsync(AskLimit, _local.TaskTime, stopping).ConfigureAwait(false));
                 break;
             }
             catch (Exception exception) when (exception is not OperationCanceledException)
@@ -199,7 +199,7 @@ internal sealed class ClusterManifests
             OnView(_cluster.View);
     }
 
-    private void Take(SiloAddress silo, SiloManifest manifest)
+    private void SetManifest(SiloAddress silo, SiloManifest manifest)
     {
         lock (_gate)
         {
@@ -304,7 +304,7 @@ internal sealed class KnownManifests(
         var definition = grainType.AsSpan().IndexOf("[["u8) < 0
             ? grainType
             : GrainType.Create(GrainClasses.WithoutArguments(grainType.ToString()!));
-        return _hosts.TryGetValue(definition, out var found) ? found : Find(definition);
+        return _hosts.TryGetValue(definition, out var found) ? found : FindHosts(definition);
     }
 
     /// <summary>The version of the interface on a silo; 0 if it has none there or the manifest is not known.</summary>
@@ -314,7 +314,7 @@ internal sealed class KnownManifests(
     /// <summary>Whether the silo is known to host the grain type.</summary>
     internal bool Hosts(SiloAddress silo, GrainType grainType) => HostsOf(grainType) is { } hosts && hosts.Contains(silo);
 
-    private GrainHosts? Find(GrainType definition)
+    private GrainHosts? FindHosts(GrainType definition)
     {
         var name = definition.ToString()!;
         GrainTypeEntry? entry = null;

@@ -15,9 +15,7 @@ internal sealed class InMemoryMembershipTable(long id = 1) : IClusterTable
     public void Restore(TableSnapshot table)
     {
         lock (_gate)
-        {
             _table = table;
-        }
     }
 
     /// <summary>Performs one operation atomically.</summary>
@@ -40,11 +38,9 @@ internal sealed class InMemoryMembershipTable(long id = 1) : IClusterTable
 
     private bool Beat(TableRequest request)
     {
-        var row = request.Silo is null ? null : _table.Find(request.Silo);
+        var row = request.Silo is null ? null : _table.FindRow(request.Silo);
         if (row is not null)
-        {
             _table = _table with { Rows = _table.Rows.Replace(row, row with { Heartbeat = row.Heartbeat + 1 }) };
-        }
 
         return true;
     }
@@ -52,24 +48,18 @@ internal sealed class InMemoryMembershipTable(long id = 1) : IClusterTable
     private bool Write(TableRequest request)
     {
         if (request.ExpectedVersion != _table.Version)
-        {
             return false;
-        }
 
         var version = _table.Version + 1;
         var rows = ImmutableArray.CreateBuilder<MembershipRow>(_table.Rows.Length + request.Rows.Length);
         foreach (var old in _table.Rows)
         {
             if (!request.Removed.Contains(old.Silo) && !Contains(request.Rows, old))
-            {
                 rows.Add(old);
-            }
         }
 
         foreach (var row in request.Rows)
-        {
-            rows.Add(row with { Heartbeat = _table.Find(row.Silo)?.Heartbeat ?? row.Heartbeat, ChangedAt = version });
-        }
+            rows.Add(row with { Heartbeat = _table.FindRow(row.Silo)?.Heartbeat ?? row.Heartbeat, ChangedAt = version });
 
         _table = _table with { Version = version, View = _table.View + (request.ChangesView ? 1 : 0), Rows = rows.ToImmutable() };
         return true;
@@ -80,9 +70,7 @@ internal sealed class InMemoryMembershipTable(long id = 1) : IClusterTable
         foreach (var other in rows)
         {
             if (other.Silo.Equals(row.Silo))
-            {
                 return true;
-            }
         }
 
         return false;

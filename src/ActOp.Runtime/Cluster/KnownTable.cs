@@ -26,7 +26,7 @@ internal sealed class KnownTable(SiloAddress self, MembershipOptions options)
     public bool HasBeenRead => _confirmedAt > long.MinValue / 2;
 
     /// <summary>The row of this silo.</summary>
-    public MembershipRow? Own => Table.Find(self);
+    public MembershipRow? Own => Table.FindRow(self);
 
     /// <summary>A row of a newer silo at the endpoint of this one.</summary>
     public SiloAddress? NewerGeneration
@@ -36,9 +36,7 @@ internal sealed class KnownTable(SiloAddress self, MembershipOptions options)
             foreach (var row in Table.Rows)
             {
                 if (SiloOrder.SameEndpoint(row.Silo, self) && row.Silo.Generation > self.Generation)
-                {
                     return row.Silo;
-                }
             }
 
             return null;
@@ -46,12 +44,10 @@ internal sealed class KnownTable(SiloAddress self, MembershipOptions options)
     }
 
     /// <summary>Takes a table that is not older. Returns whether it is newer.</summary>
-    public bool Take(TableSnapshot table, long? confirmedAt, long now)
+    public bool TakeTable(TableSnapshot table, long? confirmedAt, long now)
     {
         if (confirmedAt is not null)
-        {
             AllowForOutage(now);
-        }
 
         NoteHeartbeats(table, now);
         // Correct for gossip too: a silo that is alive in a newer version was alive at each earlier confirmation, as death is final.
@@ -65,9 +61,7 @@ internal sealed class KnownTable(SiloAddress self, MembershipOptions options)
     public bool TryAdvanceView()
     {
         if (Table.View <= View.Number)
-        {
             return false;
-        }
 
         View = View.From(Table);
         return true;
@@ -89,9 +83,7 @@ internal sealed class KnownTable(SiloAddress self, MembershipOptions options)
         if (_readAt != 0 && outage > 0)
         {
             foreach (var (silo, seen) in _beats.ToArray())
-            {
                 _beats[silo] = seen with { Since = seen.Since + outage };
-            }
         }
 
         _readAt = now;
@@ -102,21 +94,15 @@ internal sealed class KnownTable(SiloAddress self, MembershipOptions options)
         foreach (var row in table.Rows)
         {
             if (!_beats.TryGetValue(row.Silo, out var seen))
-            {
                 _beats[row.Silo] = (row.Heartbeat, now, false);
-            }
             else if (row.Heartbeat > seen.Count)
-            {
                 _beats[row.Silo] = (row.Heartbeat, now, true);
-            }
         }
 
         if (_beats.Count > 2 * (table.Rows.Length + 1))
         {
-            foreach (var silo in _beats.Keys.Where(silo => table.Find(silo) is null).ToArray())
-            {
+            foreach (var silo in _beats.Keys.Where(silo => table.FindRow(silo) is null).ToArray())
                 _beats.Remove(silo);
-            }
         }
     }
 }
@@ -142,9 +128,7 @@ internal sealed class TableRequests(MembershipOptions options, MembershipOutput 
     public bool TryBeginRead(long now)
     {
         if (now < _refreshDue || !MaySend(now))
-        {
             return false;
-        }
 
         _refreshDue = now + options.TableRefreshPeriod;
         return true;
@@ -162,9 +146,7 @@ internal sealed class TableRequests(MembershipOptions options, MembershipOutput 
     public (TableRequest Request, long SentAt)? End(long requestId)
     {
         if (_pending is not { } pending || pending.Id != requestId)
-        {
             return null;
-        }
 
         _pending = null;
         return (pending, _pendingSince);
@@ -186,9 +168,7 @@ internal sealed class TableRequests(MembershipOptions options, MembershipOutput 
     public void Tick(long now)
     {
         if (_pending is { } late && now - _pendingSince > options.TableTimeout)
-        {
             Fail(late.Id, now);
-        }
     }
 }
 
@@ -220,16 +200,14 @@ internal sealed class DesiredChanges(
         if (row is null)
         {
             foreach (var older in known.Table.Rows.Where(other => SiloOrder.SameEndpoint(other.Silo, self)))
-            {
                 write.Remove(older.Silo);
-            }
 
             // Joining first, even if active is wanted already: the others see a silo before it is active.
-            write.Put(new MembershipRow(self, name, SiloStatus.Joining, gateway), changesView: true);
+            write.SetRow(new MembershipRow(self, name, SiloStatus.Joining, gateway), changesView: true);
         }
         else if (row.Status < goal)
         {
-            write.Put(goal == SiloStatus.Dead ? row.AsDead(DeathCause.Graceful) : row with { Status = goal }, changesView: true);
+            write.SetRow(goal == SiloStatus.Dead ? row.AsDead(DeathCause.Graceful) : row with { Status = goal }, changesView: true);
         }
     }
 
@@ -239,17 +217,13 @@ internal sealed class DesiredChanges(
         foreach (var row in known.Table.Rows)
         {
             if (!row.IsAlive || row.Silo.Equals(self))
-            {
                 continue;
-            }
 
             var mine = row.Votes.FirstOrDefault(vote => vote.Voter.Equals(self));
             if (!probes.Suspects.TryGetValue(row.Silo, out var refused) || !MayTestify(row.Silo, witnesses, now))
             {
                 if (mine.Voter is not null)
-                {
-                    write.Put(row with { Votes = row.Votes.Remove(mine) }, changesView: false);
-                }
+                    write.SetRow(row with { Votes = row.Votes.Remove(mine) }, changesView: false);
 
                 continue;
             }
@@ -267,11 +241,11 @@ internal sealed class DesiredChanges(
         if (counted.Length >= VotesNeeded(now))
         {
             var cause = counted.All(vote => vote.Refused) ? DeathCause.Refused : DeathCause.Silent;
-            write.Put(row.AsDead(cause), changesView: true);
+            write.SetRow(row.AsDead(cause), changesView: true);
         }
         else if (mine.Voter is null || mine.Refused != refused)
         {
-            write.Put(row with { Votes = votes }, changesView: false);
+            write.SetRow(row with { Votes = votes }, changesView: false);
         }
     }
 
@@ -281,9 +255,7 @@ internal sealed class DesiredChanges(
     {
         var fresh = 0;
         foreach (var silo in known.View.ActiveSilos)
-        {
             fresh += IsFresh(silo, now) ? 1 : 0;
-        }
 
         return Math.Max(1, Math.Min(options.VotesForDeath, (fresh + 1) / 2));
     }
@@ -295,9 +267,7 @@ internal sealed class DesiredChanges(
         foreach (var silo in known.View.ActiveSilos)
         {
             if (!silo.Equals(self) && IsFresh(silo, now))
-            {
                 witnesses.Add(silo);
-            }
         }
 
         return witnesses;
@@ -316,16 +286,12 @@ internal sealed class DesiredChanges(
     private void AbandonedRows(TableChange write, long now)
     {
         if (!options.EvictsJoining)
-        {
             return;
-        }
 
         foreach (var row in known.Table.Rows)
         {
             if (row.Status is SiloStatus.Created or SiloStatus.Joining && known.StillFor(row.Silo) > options.MaxJoinTime)
-            {
-                write.Put(row.AsDead(DeathCause.Silent), changesView: true);
-            }
+                write.SetRow(row.AsDead(DeathCause.Silent), changesView: true);
         }
     }
 
@@ -336,9 +302,7 @@ internal sealed class DesiredChanges(
         foreach (var row in dead)
         {
             if (known.StillFor(row.Silo) > 3L * options.LeaseDuration)
-            {
                 write.Remove(row.Silo);
-            }
         }
 
         TrimExpired(write, now);
@@ -348,17 +312,13 @@ internal sealed class DesiredChanges(
     {
         _cleanupDue ??= After(now);
         if (now < _cleanupDue)
-        {
             return;
-        }
 
         _cleanupDue = After(now);
         foreach (var row in known.Table.Rows)
         {
             if (!row.IsAlive && known.StillFor(row.Silo) > Math.Max(options.DefunctExpiration, 3L * options.LeaseDuration))
-            {
                 write.Remove(row.Silo);
-            }
         }
     }
 

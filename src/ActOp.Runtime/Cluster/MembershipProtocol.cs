@@ -119,9 +119,7 @@ internal sealed class MembershipProtocol
     public void Tick(long now)
     {
         if (_stopped)
-        {
             return;
-        }
 
         AllowForLateTick(now);
         TickTable(now);
@@ -160,46 +158,34 @@ internal sealed class MembershipProtocol
     public void OnProbe(Probe probe, long now)
     {
         if (_stopped)
-        {
             return;
-        }
 
         _probes.OnProbe(probe.From, now);
         _output.Add(new MembershipAction.SendProbeReply(probe.From,
             new ProbeReply(probe.Id, _self, Table.Version, now - _known.ConfirmedAt)));
         if (View.IsDead(probe.From))
-        {
             _output.Add(new MembershipAction.SendGossip(probe.From, Table));
-        }
 
         if (probe.Version > Table.Version)
-        {
             Refresh(now);
-        }
     }
 
     /// <summary>Bytes of another silo have arrived since the last tick. Call before <see cref="Tick"/>.</summary>
     public void OnBytes(SiloAddress from, long now)
     {
         if (!_stopped)
-        {
             _probes.OnBytes(from, now);
-        }
     }
 
     /// <summary>A probed silo answered, to this silo or to the silo that asked it to probe.</summary>
     public void OnProbeReply(ProbeReply answer, long now)
     {
         if (_stopped || _relays.OnReply(answer.Id))
-        {
             return;
-        }
 
         _probes.OnReply(answer, now);
         if (answer.Version > Table.Version)
-        {
             Refresh(now);
-        }
 
         UpdateLease(now);
     }
@@ -208,24 +194,18 @@ internal sealed class MembershipProtocol
     public void OnIntroduction(Introduction introduction, long now)
     {
         if (_stopped)
-        {
             return;
-        }
 
         _introductions.OnIntroduction(introduction, now);
         if (introduction.Version > Table.Version)
-        {
             Refresh(now);
-        }
     }
 
     /// <summary>The dial of a silo that joins has ended; null if it was reached.</summary>
     public void OnDialledBack(SiloAddress silo, DialFailure? failure)
     {
         if (!_stopped)
-        {
             _introductions.OnDialledBack(silo, failure);
-        }
     }
 
     /// <summary>Another silo has dialled this one, which joins.</summary>
@@ -242,9 +222,7 @@ internal sealed class MembershipProtocol
     public void OnNotReached(SiloAddress silo, DialFailure failure)
     {
         if (IsJoining)
-        {
             _proof.OnNotReached(silo, failure);
-        }
     }
 
     /// <summary>
@@ -253,15 +231,11 @@ internal sealed class MembershipProtocol
     public void OnRefused(SiloAddress silo, long now)
     {
         if (!_options.WatchesLinks)
-        {
             return;
-        }
 
         _relays.OnRefused(silo);
         if (!_stopped && _probes.OnRefused(silo, now))
-        {
             Reconcile(now);
-        }
     }
 
     /// <summary>
@@ -271,9 +245,7 @@ internal sealed class MembershipProtocol
     public void OnLinkLost(SiloAddress silo, long now)
     {
         if (!_stopped && _options.WatchesLinks)
-        {
             _probes.OnLinkLost(silo, now);
-        }
     }
 
     /// <summary>
@@ -282,18 +254,14 @@ internal sealed class MembershipProtocol
     public void OnIndirectProbe(IndirectProbe request, long now)
     {
         if (!_stopped && _relays.TryRelay(request, Table.Version, now))
-        {
             _probes.NoteTraffic(request.From, now);
-        }
     }
 
     /// <summary>Another silo reports the result of its probe on behalf of this one.</summary>
     public void OnIndirectProbeReply(IndirectProbeReply answer, long now)
     {
         if (!_stopped)
-        {
             _probes.OnIndirectProbeReply(answer, now);
-        }
     }
 
     /// <summary>The table answered.</summary>
@@ -301,21 +269,15 @@ internal sealed class MembershipProtocol
     {
         var ended = _requests.End(reply.Id);
         if (_stopped)
-        {
             return;
-        }
 
         // Gossip is sent even if the new table contains the own leave, after which this protocol stops.
         if (ended is { Request.Operation: TableOperation.Write } && reply.Accepted)
-        {
             Gossip(reply.Snapshot);
-        }
 
         Adopt(reply.Snapshot, ended?.SentAt, now);
         if (!_stopped)
-        {
             Reconcile(now);
-        }
     }
 
     /// <summary>The table could not be reached, or did not answer in time.</summary>
@@ -337,9 +299,7 @@ internal sealed class MembershipProtocol
         if (_lastTick > 0 && late > 0)
         {
             if (late > _options.ProbePeriod / 2)
-            {
                 _health.Worsen(1, now);
-            }
 
             _probes.Extend(late);
         }
@@ -363,15 +323,11 @@ internal sealed class MembershipProtocol
     private void TickProof(long now)
     {
         if (!IsJoining || _goal > SiloStatus.Active)
-        {
             return;
-        }
 
         _proof.Tick(now);
         if (_goal != SiloStatus.Active || _proof.IsComplete(now))
-        {
             return;
-        }
 
         if (_proof.GivesUp(now) is { } reason)
         {
@@ -389,9 +345,7 @@ internal sealed class MembershipProtocol
         if (now >= _proofLogDue)
         {
             if (_proofLogDue != 0)
-            {
                 _output.Add(new MembershipAction.NotConfirmed(_proof.Describe(now)));
-            }
 
             _proofLogDue = now + ProofLogPeriod;
         }
@@ -401,9 +355,7 @@ internal sealed class MembershipProtocol
     private void Reconcile(long now)
     {
         if (_stopped || !_requests.MaySend(now) || !_known.HasBeenRead)
-        {
             return;
-        }
 
         if (_known.Own is null && (_goal == SiloStatus.Dead || _known.NewerGeneration is not null))
         {
@@ -412,29 +364,23 @@ internal sealed class MembershipProtocol
         }
 
         var write = _desired.Collect(_goal == SiloStatus.Active && IsJoining && !_proof.IsComplete(now) ? SiloStatus.Joining : _goal, now);
-        _condemned.RemoveWhere(silo => silo.Equals(_self) || Table.Find(silo) is not { IsAlive: true });
+        _condemned.RemoveWhere(silo => silo.Equals(_self) || Table.FindRow(silo) is not { IsAlive: true });
         foreach (var silo in _condemned)
-            write.Put(Table.Find(silo)!.AsDead(DeathCause.Silent), changesView: true);
+            write.SetRow(Table.FindRow(silo)!.AsDead(DeathCause.Silent), changesView: true);
         if (!write.IsEmpty)
-        {
             _requests.Send(write.Against(Table, _output.NextId()), now);
-        }
     }
 
     private void Gossip(TableSnapshot table)
     {
         if (!_options.Gossips)
-        {
             return;
-        }
 
         foreach (var row in table.Rows)
         {
             // The evicted silo is informed too, so that it stops as early as possible.
             if (!row.Silo.Equals(_self) && (row.IsAlive || row.ChangedAt == table.Version))
-            {
                 _output.Add(new MembershipAction.SendGossip(row.Silo, table));
-            }
         }
     }
 
@@ -448,11 +394,9 @@ internal sealed class MembershipProtocol
         }
 
         if (table.Version < Table.Version)
-        {
             return;
-        }
 
-        if (_known.Take(table, confirmedAt, now))
+        if (_known.TakeTable(table, confirmedAt, now))
         {
             CheckOwnRow();
             Refute();
@@ -464,9 +408,7 @@ internal sealed class MembershipProtocol
         {
             _probes.Choose(now);
             if (!IsJoining)
-            {
                 _proof.Clear();
-            }
 
             _output.Add(new MembershipAction.Publish(View));
         }
@@ -477,9 +419,7 @@ internal sealed class MembershipProtocol
     private void Refute()
     {
         if (!_stopped && _known.Own is { Votes: { Length: > 0 } votes })
-        {
             _probes.Refute(votes.Select(vote => vote.Voter));
-        }
     }
 
     /// <summary>
@@ -503,21 +443,13 @@ internal sealed class MembershipProtocol
     {
         var row = _known.Own;
         if (_goal == SiloStatus.Dead && (row is null || !row.IsAlive))
-        {
             Stop(new MembershipAction.Left());
-        }
         else if (row is { IsAlive: false })
-        {
             Stop(new MembershipAction.StopDead($"Silo {_self} was declared dead by the other silos ({row.Cause})."));
-        }
         else if (_known.NewerGeneration is { } newer)
-        {
             Stop(new MembershipAction.StopDead($"Silo {_self} was replaced by {newer} at the same endpoint."));
-        }
         else if (row is null && _listed)
-        {
             Stop(new MembershipAction.StopDead($"Silo {_self} is no longer in the membership table.", HasNoRow: true));
-        }
 
         _listed |= row is not null;
     }

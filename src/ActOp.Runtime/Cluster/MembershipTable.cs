@@ -86,14 +86,12 @@ internal sealed record TableSnapshot(long Version, long View, ImmutableArray<Mem
     public static TableSnapshot Empty { get; } = new(0, 0, []);
 
     /// <summary>The row of <paramref name="silo"/>, or null.</summary>
-    public MembershipRow? Find(SiloAddress silo)
+    public MembershipRow? FindRow(SiloAddress silo)
     {
         foreach (var row in Rows)
         {
             if (row.Silo.Equals(silo))
-            {
                 return row;
-            }
         }
 
         return null;
@@ -111,7 +109,7 @@ internal sealed class TableChange
     public bool IsEmpty => _rows.Count == 0 && _removed.Count == 0;
 
     /// <summary>Inserts or replaces a row.</summary>
-    public void Put(MembershipRow row, bool changesView)
+    public void SetRow(MembershipRow row, bool changesView)
     {
         _rows[row.Silo] = row;
         _changesView |= changesView;

@@ -48,31 +48,23 @@ internal sealed class NewcomerProof(SiloAddress self, MembershipOptions options,
     public void OnNotReached(SiloAddress silo, DialFailure failure)
     {
         if (_others.TryGetValue(silo, out var other))
-        {
             other.There = failure;
-        }
     }
 
     /// <summary>Introduces this silo to those that have not confirmed it. Call while it is joining.</summary>
     public void Tick(long now)
     {
         _since ??= now;
-        foreach (var silo in _others.Keys.Where(silo => known.Table.Find(silo) is not { IsAlive: true }).ToArray())
-        {
+        foreach (var silo in _others.Keys.Where(silo => known.Table.FindRow(silo) is not { IsAlive: true }).ToArray())
             _others.Remove(silo);
-        }
 
         foreach (var row in known.Table.Rows)
         {
             if (!row.IsAlive || row.Silo.Equals(self))
-            {
                 continue;
-            }
 
             if (!_others.TryGetValue(row.Silo, out var other))
-            {
                 _others.Add(row.Silo, other = new Acquaintance());
-            }
 
             if (!other.IsMutual && now >= other.Due)
             {
@@ -112,9 +104,7 @@ internal sealed class NewcomerProof(SiloAddress self, MembershipOptions options,
         foreach (var row in known.Table.Rows)
         {
             if (Member.MayHostIn(row.Status) && !row.Silo.Equals(self) && !IsConfirmedBy(row.Silo) && !IsExcused(row, now))
-            {
                 missing.Add(row);
-            }
         }
 
         return missing;
@@ -188,13 +178,9 @@ internal sealed class Introductions(SiloAddress self, KnownTable known, Membersh
     public void OnIntroduction(Introduction introduction, long now)
     {
         if (IsListed(introduction.From))
-        {
             Dial(introduction.From, introduction.Id, now);
-        }
         else if (_waiting.Count < MaxWaiting)
-        {
             _waiting[introduction.From] = (introduction.Id, now);
-        }
     }
 
     /// <summary>The table has changed: dials those that were not listed before.</summary>
@@ -231,19 +217,15 @@ internal sealed class Introductions(SiloAddress self, KnownTable known, Membersh
         _waiting.Clear();
     }
 
-    private bool IsListed(SiloAddress silo) => known.Table.Find(silo) is { IsAlive: true };
+    private bool IsListed(SiloAddress silo) => known.Table.FindRow(silo) is { IsAlive: true };
 
     private void Dial(SiloAddress silo, long id, long now)
     {
         if (_dials.TryGetValue(silo, out var dial) && now - dial.Since < Longest)
-        {
             return;
-        }
 
         foreach (var gone in _dials.Keys.Where(other => !IsListed(other)).ToArray())
-        {
             _dials.Remove(gone);
-        }
 
         _dials[silo] = (id, now);
         output.Add(new MembershipAction.DialBack(silo));

@@ -49,9 +49,7 @@ internal sealed class SiloProbes
     {
         _lastTraffic = now;
         if (_known.View.MayHost(from))
-        {
             _heard[from] = now;
-        }
     }
 
     /// <summary>Whether this silo has heard of another one lately: within the time in which it would suspect it.</summary>
@@ -64,9 +62,7 @@ internal sealed class SiloProbes
     {
         NoteTraffic(from, now);
         if (_probed.TryGetValue(from, out var target))
-        {
             target.HeardAt = now;
-        }
     }
 
     /// <summary>
@@ -77,18 +73,14 @@ internal sealed class SiloProbes
     {
         NoteTraffic(from, now);
         if (_probed.TryGetValue(from, out var target) && target is { Misses: > 0, Outstanding: 0 })
-        {
             Send(target, now);
-        }
     }
 
     /// <summary>Other silos vote against this one: probes them at once, so that they ask again.</summary>
     public void Refute(IEnumerable<SiloAddress> voters)
     {
         foreach (var voter in voters)
-        {
             _output.Add(new MembershipAction.SendProbe(voter, new Probe(_output.NextId(), _self, _known.Table.Version)));
-        }
     }
 
     /// <summary>A silo answered a probe of this one.</summary>
@@ -112,9 +104,7 @@ internal sealed class SiloProbes
     public bool OnRefused(SiloAddress silo, long now)
     {
         if (!_probed.TryGetValue(silo, out var target))
-        {
             return false;
-        }
 
         if (target.Outstanding != 0)
         {
@@ -135,18 +125,14 @@ internal sealed class SiloProbes
     public void OnLinkLost(SiloAddress silo, long now)
     {
         if (_probed.TryGetValue(silo, out var target))
-        {
             Send(target, now);
-        }
     }
 
     /// <summary>Another silo reports the result of its probe on behalf of this one.</summary>
     public void OnIndirectProbeReply(IndirectProbeReply answer, long now)
     {
         if (!_probed.TryGetValue(answer.Target, out var target) || target.Indirect != answer.Id)
-        {
             return;
-        }
 
         target.Indirect = 0;
         if (answer.Reached)
@@ -160,9 +146,7 @@ internal sealed class SiloProbes
         {
             target.Refused &= answer.Refused;
             if (target.Refused || target.Misses >= _options.MissedProbesLimit - 1)
-            {
                 Suspect(target, now);
-            }
         }
     }
 
@@ -172,9 +156,7 @@ internal sealed class SiloProbes
     public void Extend(long time)
     {
         foreach (var target in _probed.Values)
-        {
             target.Grace += time;
-        }
     }
 
     /// <summary>Ends all probes.</summary>
@@ -205,16 +187,12 @@ internal sealed class SiloProbes
         }
 
         foreach (var silo in _heard.Keys.Where(silo => !_known.View.MayHost(silo)).ToArray())
-        {
             _heard.Remove(silo);
-        }
 
         foreach (var silo in chosen)
         {
             if (_probed.TryAdd(silo, new ProbedSilo(silo) { Due = now }))
-            {
                 _lastTraffic = now;
-            }
         }
     }
 
@@ -226,19 +204,13 @@ internal sealed class SiloProbes
         {
             var timeout = _health.Stretch(_options.ProbeTimeout);
             if (target.Outstanding != 0 && now - target.SentAt - target.Grace >= Patience(target, timeout, now))
-            {
                 Missed(target, refused: false, now);
-            }
 
             if (target.Indirect != 0 && now - target.IndirectSentAt - target.Grace >= 2 * timeout)
-            {
                 IndirectMissed(target, now);
-            }
 
             if (target.Outstanding == 0 && now >= target.Due)
-            {
                 Send(target, now);
-            }
 
             doubtful += target.Misses > 0 && _known.View.ActiveSilos.Length > 2 ? 1 : 0;
         }
@@ -256,9 +228,7 @@ internal sealed class SiloProbes
     private void JudgeThisSilo(int doubtful, long now)
     {
         if (_probed.Count < 2)
-        {
             return;
-        }
 
         if (now - _lastTraffic > 2 * _options.ProbePeriod || (_probed.Count >= 3 && 2 * doubtful > _probed.Count))
         {
@@ -285,21 +255,15 @@ internal sealed class SiloProbes
         target.Refused = refused && (target.Misses == 0 || target.Refused);
         target.Misses++;
         if (target.Refused)
-        {
             target.Due = Math.Min(target.Due, now + (_options.ProbePeriod / 4));
-        }
 
         if (!target.Refused && target.Misses < _options.MissedProbesLimit - 1)
-        {
             return;
-        }
 
         var asked = target.Indirect != 0 || SendIndirectProbe(target, now);
         var enough = target.Refused ? 2 : _options.MissedProbesLimit;
         if ((!asked && target.Misses >= enough) || target.Misses >= _options.MissedProbesLimit + 2)
-        {
             Suspect(target, now);
-        }
     }
 
     private bool SendIndirectProbe(ProbedSilo target, long now)
@@ -328,9 +292,7 @@ internal sealed class SiloProbes
     {
         target.Indirect = 0;
         if (!SendIndirectProbe(target, now) && target.Misses >= _options.MissedProbesLimit)
-        {
             Suspect(target, now);
-        }
     }
 
     private void Suspect(ProbedSilo target, long now)
@@ -345,9 +307,7 @@ internal sealed class SiloProbes
     private void Trust(SiloAddress silo, long now)
     {
         if (_suspects.Remove(silo))
-        {
             _suspectsChanged(now);
-        }
     }
 }
 
@@ -447,9 +407,7 @@ internal sealed class ProbeRelays(SiloAddress self, MembershipOptions options, H
     public bool TryRelay(IndirectProbe request, long tableVersion, long now)
     {
         if (_relays.Count >= MaxRelays)
-        {
             return false;
-        }
 
         var id = output.NextId();
         _relays[id] = (request, now);
@@ -466,9 +424,7 @@ internal sealed class ProbeRelays(SiloAddress self, MembershipOptions options, H
         foreach (var (id, relay) in _relays.ToArray())
         {
             if (relay.Request.Target.Equals(target))
-            {
                 Report(id, reached: false, refused: true);
-            }
         }
     }
 
@@ -476,16 +432,12 @@ internal sealed class ProbeRelays(SiloAddress self, MembershipOptions options, H
     public void Tick(long now)
     {
         if (_relays.Count == 0)
-        {
             return;
-        }
 
         foreach (var (id, relay) in _relays.ToArray())
         {
             if (now - relay.SentAt >= options.ProbeTimeout)
-            {
                 Report(id, reached: false, refused: false);
-            }
         }
     }
 
@@ -495,9 +447,7 @@ internal sealed class ProbeRelays(SiloAddress self, MembershipOptions options, H
     private bool Report(long id, bool reached, bool refused)
     {
         if (!_relays.Remove(id, out var relay))
-        {
             return false;
-        }
 
         var answer = new IndirectProbeReply(relay.Request.Id, self, relay.Request.Target, reached, refused, health.Value);
         output.Add(new MembershipAction.SendIndirectProbeReply(relay.Request.From, answer));

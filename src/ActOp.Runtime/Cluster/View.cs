@@ -30,9 +30,7 @@ internal sealed class View
         foreach (var member in all.Values.ToArray())
         {
             if (member.Status != SiloStatus.Dead && member.Silo.Generation < newest[member.Silo.Endpoint])
-            {
                 all[member.Silo] = member with { Status = SiloStatus.Dead, Cause = DeathCause.Replaced };
-            }
         }
 
         _members = all.ToFrozenDictionary();
@@ -66,19 +64,19 @@ internal sealed class View
         { TableId = table.TableId };
 
     /// <summary>The member, or null when the view does not list it.</summary>
-    public Member? Find(SiloAddress silo) => _members.GetValueOrDefault(silo);
+    public Member? FindMember(SiloAddress silo) => _members.GetValueOrDefault(silo);
 
     /// <summary>The silo's status; <see cref="SiloStatus.None"/> when the view does not list it.</summary>
-    public SiloStatus StatusOf(SiloAddress silo) => Find(silo)?.Status ?? SiloStatus.None;
+    public SiloStatus StatusOf(SiloAddress silo) => FindMember(silo)?.Status ?? SiloStatus.None;
 
     /// <summary>Whether the silo is known to be dead: by its row, or because a newer generation has its endpoint.</summary>
     public bool IsDead(SiloAddress silo) =>
-        Find(silo) is { } member
+        FindMember(silo) is { } member
             ? member.Status == SiloStatus.Dead
             : _newest.TryGetValue(silo.Endpoint, out var generation) && generation > silo.Generation;
 
     /// <summary>Whether the silo is listed and may run turns.</summary>
-    public bool MayHost(SiloAddress silo) => Find(silo) is { MayHost: true };
+    public bool MayHost(SiloAddress silo) => FindMember(silo) is { MayHost: true };
 
     /// <summary>What changed since <paramref name="older"/>.</summary>
     public ViewChange Since(View older)
@@ -93,11 +91,9 @@ internal sealed class View
         foreach (var before in older.Members)
         {
             if (before.Status == SiloStatus.Dead)
-            {
                 continue;
-            }
 
-            var now = Find(before.Silo);
+            var now = FindMember(before.Silo);
             if (now is null)
             {
                 var cause = IsDead(before.Silo) ? DeathCause.Replaced : DeathCause.Silent;
@@ -142,9 +138,7 @@ internal sealed class SiloOrder : IComparer<SiloAddress>
     public int Compare(SiloAddress? x, SiloAddress? y)
     {
         if (x is null || y is null)
-        {
             return (x is null ? 0 : 1) - (y is null ? 0 : 1);
-        }
 
         Span<byte> left = stackalloc byte[16];
         Span<byte> right = stackalloc byte[16];
@@ -152,9 +146,7 @@ internal sealed class SiloOrder : IComparer<SiloAddress>
         y.Endpoint.Address.TryWriteBytes(right, out var rightLength);
         var order = left[..leftLength].SequenceCompareTo(right[..rightLength]);
         if (order == 0)
-        {
             order = x.Endpoint.Port.CompareTo(y.Endpoint.Port);
-        }
 
         return order != 0 ? order : x.Generation.CompareTo(y.Generation);
     }

@@ -17,5 +17,5 @@ public sealed class SerializationLimitOptions
     public int DecodedBytesPerMessage { get; set; } = 64 * 1024;
 
     /// <summary>The limit of a message of so many bytes.</summary>
-    internal long Of(int bytes) => DecodedBytesPerMessage + ((long)MaxDecodedBytesPerByte * bytes);
+    internal long LimitOf(int bytes) => DecodedBytesPerMessage + ((long)MaxDecodedBytesPerByte * bytes);
 }

@@ -74,14 +74,14 @@ internal static class GrainSpans
 
     /// <summary>An activation starts, with state from another silo or new.</summary>
     internal static Activity? Activating(Activation activation, bool hasState, object? trace) =>
-        Of(activation, Activate, trace)?.SetTag("orleans.activation.cause", hasState ? "rehydrate" : "new");
+        Begin(activation, Activate, trace)?.SetTag("orleans.activation.cause", hasState ? "rehydrate" : "new");
 
     /// <summary>An activation that has begun ends.</summary>
     internal static Activity? Deactivating(Activation activation, in DeactivationReason reason, object? trace) =>
-        Of(activation, Deactivate, trace)?.SetTag("orleans.deactivation.reason", reason.ToString());
+        Begin(activation, Deactivate, trace)?.SetTag("orleans.deactivation.reason", reason.ToString());
 
     /// <summary>A step of the start or the end of an activation. Null if that has no span.</summary>
-    internal static Activity? Step(Activation activation, string name) => Outer is { } outer ? Of(activation, name, outer) : null;
+    internal static Activity? Step(Activation activation, string name) => Outer is { } outer ? Begin(activation, name, outer) : null;
 
     /// <summary>A step of a migration to another silo. Null if the end has no span.</summary>
     internal static Activity? Migrating(Activation activation, string name, SiloAddress target) =>
@@ -113,7 +113,7 @@ internal static class GrainSpans
         }
     }
 
-    private static Activity? Of(Activation activation, string name, object? trace)
+    private static Activity? Begin(Activation activation, string name, object? trace)
     {
         if (!IsOn || activation.Class.IsOfRuntime || Start(Lifecycle, name, ActivityKind.Internal, trace) is not { } span)
             return null;

@@ -115,11 +115,12 @@ internal sealed class CheckedStatistics(IEnvironmentStatisticsProvider provider,
     private EnvironmentStatistics _last;
 
     /// <summary>The provider of the services; null if there is none.</summary>
-    internal static IEnvironmentStatisticsProvider? Of(IServiceProvider services) =>
+    internal static IEnvironmentStatisticsProvider? FromServices(IServiceProvider services) =>
         services.GetService<IEnvironmentStatisticsProvider>() is not { } found ? null
         : found is ProcessStatistics ? found
-        : new CheckedStatistics(found, exception => new Log(GuardedLoggers.Of(services).CreateLogger("ActOp.Runtime")).BackgroundFailed(
-            "the statistics " + found.GetType(), exception));
+        : new CheckedStatistics(
+            found, exception => new Log(GuardedLoggers.GuardedOf(services).CreateLogger("ActOp.Runtime")).BackgroundFailed(
+                "the statistics " + found.GetType(), exception));
 
     public EnvironmentStatistics GetEnvironmentStatistics()
     {

@@ -181,7 +181,7 @@ internal sealed class TraceHeader
     }
 
     /// <summary>Reads what <see cref="ToBytes"/> has written; null if it is malformed.</summary>
-    internal static object? Of(byte[] bytes)
+    internal static object? FromBytes(byte[] bytes)
     {
         try
         {
@@ -253,12 +253,12 @@ internal static class TraceBaggage
     {
         if (text.IsEmpty)
             return null;
-        W3C.ExtractTraceIdAndState(Fields.Of(text), Get, out _, out var state);
+        W3C.ExtractTraceIdAndState(Fields.Parse(text), Get, out _, out var state);
         return state;
     }
 
     private static IEnumerable<KeyValuePair<string, string?>> BaggageOf(ReadOnlySpan<byte> text) =>
-        W3C.ExtractBaggage(Fields.Of(text), Get) ?? [];
+        W3C.ExtractBaggage(Fields.Parse(text), Get) ?? [];
 
     private static void Get(object? carrier, string name, out string? value, out IEnumerable<string>? values) =>
         (value, values) = (((Fields)carrier!).Get(name), null);
@@ -272,7 +272,7 @@ internal static class TraceBaggage
         private string? _state;
         private string? _baggage;
 
-        internal static Fields Of(ReadOnlySpan<byte> text)
+        internal static Fields Parse(ReadOnlySpan<byte> text)
         {
             var all = Encoding.UTF8.GetString(text);
             var end = all.IndexOf(Separator, StringComparison.Ordinal);

@@ -59,12 +59,12 @@ internal sealed class CustomDirectories
     }
 
     /// <summary>The directories of a silo. Classes of other silos may name one, too.</summary>
-    internal static CustomDirectories Of(LocalNode local, ClusterView cluster, GrainClasses classes) => new(
+    internal static CustomDirectories OfSilo(LocalNode local, ClusterView cluster, GrainClasses classes) => new(
         local, cluster, classes, [.. local.Services.GetServices<IGrainDirectoryResolver>()],
         [.. local.Services.GetServices<BuiltInDirectory>().Select(static one => one.Name)]);
 
     /// <summary>The directory of the grain; null for the one of the runtime.</summary>
-    internal IGrainDirectory? Find(GrainType grainType)
+    internal IGrainDirectory? FindDirectory(GrainType grainType)
     {
         if (_byType.TryGetValue(grainType, out var known))
             return known;
@@ -120,7 +120,7 @@ internal sealed class CustomDirectories
         List<SiloAddress> gone = [.. silos];
         if (gone.Count == 0)
             return;
-        var directories = _classes.Entries.Select(entry => Find(GrainType.Create(entry.GrainType))).OfType<IGrainDirectory>()
+        var directories = _classes.Entries.Select(entry => FindDirectory(GrainType.Create(entry.GrainType))).OfType<IGrainDirectory>()
             .Where(static one => one is not NoDirectory).Distinct();
         foreach (var directory in directories)
             _work.Run(_ => Given.Task(directory.UnregisterSilos(gone)));
@@ -189,12 +189,12 @@ internal sealed class CustomCache(IGrainDirectoryCache cache, Action<Exception> 
 
     /// <summary>The cache that the options want; null for the one of the runtime.</summary>
     /// <exception cref="OrleansConfigurationException">The application has not registered it.</exception>
-    internal static IGrainDirectoryCache? Of(IServiceProvider services, GrainDirectoryOptions options) =>
+    internal static IGrainDirectoryCache? FromServices(IServiceProvider services, GrainDirectoryOptions options) =>
         options.CachingStrategy != GrainDirectoryOptions.CachingStrategyType.Custom ? null
             : services.GetService<IGrainDirectoryCache>() ?? throw new OrleansConfigurationException(
                 "GrainDirectoryOptions.CachingStrategy is Custom, and no IGrainDirectoryCache is registered.");
 
-    internal Location Find(GrainId grain)
+    internal Location FindLocation(GrainId grain)
     {
         var found = default(Location);
         Try(() =>
@@ -205,9 +205,9 @@ internal sealed class CustomCache(IGrainDirectoryCache cache, Action<Exception> 
         return found;
     }
 
-    internal void Put(GrainId grain, Location location) => Try(() =>
+    internal void SetLocation(GrainId grain, Location location) => Try(() =>
     {
-        if (Find(grain) is { IsNone: false } known && known.Epoch > location.Epoch)
+        if (FindLocation(grain) is { IsNone: false } known && known.Epoch > location.Epoch)
             return;
         cache.AddOrUpdate(AddressOf(grain, location), (int)(location.Epoch & VersionMask));
     });
@@ -313,7 +313,7 @@ internal sealed class GrainLocator(
     public void UpdateCache(GrainId grainId, SiloAddress siloAddress)
     {
         ArgumentNullException.ThrowIfNull(siloAddress);
-        locations.Put(grainId, new Location(siloAddress, default, 0));
+        locations.SetLocation(grainId, new Location(siloAddress, default, 0));
     }
 
     /// <summary>Ends the activation of another silo and waits until it is not registered any more.</summary>

@@ -21,7 +21,7 @@ internal sealed class DirectoryClient(
     internal CustomDirectories? Custom { get; set; }
 
     /// <summary>Whether the grains of the type are registered in a directory of the application.</summary>
-    internal bool IsCustom(GrainType grainType) => Custom?.Find(grainType) is not null;
+    internal bool IsCustom(GrainType grainType) => Custom?.FindDirectory(grainType) is not null;
 
     /// <summary>The result of <see cref="LookupAsync"/>, if this silo serves the grain's slot and need not wait.</summary>
     internal bool TryLookup(in GrainId grain, out Location location)
@@ -40,7 +40,7 @@ internal sealed class DirectoryClient(
     /// <summary>The registered location of the grain; none if it is not registered.</summary>
     internal async Task<Location> LookupAsync(GrainId grain)
     {
-        if (Custom?.Find(grain.Type) is { } custom)
+        if (Custom?.FindDirectory(grain.Type) is { } custom)
             return await Custom.LookupAsync(custom, grain).ConfigureAwait(false);
         local.Counts.Add(NodeEvent.Lookup);
         if (!IsServedHere(grain))
@@ -55,7 +55,7 @@ internal sealed class DirectoryClient(
     /// </summary>
     internal ValueTask<Location> RegisterAsync(Activation activation, ActivationId previous)
     {
-        if (Custom?.Find(activation.Class.GrainType) is { } custom)
+        if (Custom?.FindDirectory(activation.Class.GrainType) is { } custom)
             return new ValueTask<Location>(Custom.RegisterAsync(custom, activation, previous));
         var request = new RegisterRequest(activation.GrainId, local.Address, activation.ActivationId, previous);
         var isServedHere = IsServedHere(request.Grain);
@@ -110,7 +110,7 @@ internal sealed class DirectoryClient(
     {
         if (activation.Life.Registration == RegistrationState.None)
             return;
-        if (Custom?.Find(activation.Class.GrainType) is { } custom)
+        if (Custom?.FindDirectory(activation.Class.GrainType) is { } custom)
         {
             await CustomDirectories.UnregisterAsync(custom, activation).ConfigureAwait(true);
             return;
@@ -163,7 +163,7 @@ internal sealed class DirectoryClient(
     /// <summary>Removes the grain's registration if it names an ended activation of this silo.</summary>
     internal async Task ForgetHereAsync(GrainId grain)
     {
-        if (Custom?.Find(grain.Type) is { } custom)
+        if (Custom?.FindDirectory(grain.Type) is { } custom)
         {
             await Custom.ForgetHereAsync(custom, grain).ConfigureAwait(false);
             return;

@@ -59,18 +59,14 @@ internal sealed class DirectoryPartition
     public void RegisterMany(ReadOnlySpan<RegisterRequest> requests, Span<DirectoryReply> replies)
     {
         for (var i = 0; i < requests.Length; i++)
-        {
             replies[i] = Register(requests[i]);
-        }
     }
 
     /// <summary>Unregisters many; only the activation of each location counts.</summary>
     public void UnregisterMany(ReadOnlySpan<Registration> registrations, Span<DirectoryReply> replies)
     {
         for (var i = 0; i < registrations.Length; i++)
-        {
             replies[i] = Unregister(registrations[i].Grain, registrations[i].Location.Activation);
-        }
     }
 
     /// <summary>Adopts a newer view. Older ones are ignored.</summary>
@@ -78,9 +74,7 @@ internal sealed class DirectoryPartition
     {
         _slots.Now = now;
         if (_slots.TryAdopt(view, now))
-        {
             _transfers.Start(now);
-        }
     }
 
     /// <summary>

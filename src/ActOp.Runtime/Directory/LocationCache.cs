@@ -31,7 +31,7 @@ internal sealed class LocationCache
     /// <exception cref="ArgumentOutOfRangeException">The capacity is not positive.</exception>
     /// <param name="capacity">Number of entries.</param>
     /// <param name="isOff">Whether nothing is kept.</param>
-    /// <param name="lifetime">How long an entry is kept after its last <see cref="Put"/>; infinite by default.</param>
+    /// <param name="lifetime">How long an entry is kept after its last <see cref="SetLocation"/>; infinite by default.</param>
     /// <param name="custom">The cache of the application, which is used instead; null for none.</param>
     public LocationCache(int capacity, bool isOff = false, TimeSpan? lifetime = null, CustomCache? custom = null)
     {
@@ -59,9 +59,7 @@ internal sealed class LocationCache
             foreach (var segment in _segments)
             {
                 for (var index = 0; segment is not null && index < segment.Tags.Length; index++)
-                {
                     count += segment[index] is { Silo.IsDead: false } ? 1 : 0;
-                }
             }
 
             return count;
@@ -71,7 +69,7 @@ internal sealed class LocationCache
     /// <summary>The cached location of a grain, if there is one on a silo that is not dead.</summary>
     public bool TryGet(in GrainId grain, out Location location)
     {
-        var entry = Find(grain);
+        var entry = FindLocation(grain);
         location = entry?.Location ?? default;
         return entry is not null;
     }
@@ -79,7 +77,7 @@ internal sealed class LocationCache
     /// <summary>
     /// The entry behind <see cref="TryGet"/>, which may be kept until it is stale or its silo dead; null when there is none.
     /// </summary>
-    public CachedLocation? Find(in GrainId grain)
+    public CachedLocation? FindLocation(in GrainId grain)
     {
         var hash = grain.GetUniformHashCode();
         var set = SetOf(hash);
@@ -87,9 +85,7 @@ internal sealed class LocationCache
         if (segment is not null && Seek(segment, set % SetsPerSegment, hash, grain, out _) is { Silo.IsDead: false } entry)
         {
             if (!entry.Used)
-            {
                 entry.Used = true;
-            }
 
             return entry;
         }
@@ -101,31 +97,27 @@ internal sealed class LocationCache
     public void Forget(in GrainId grain)
     {
         if (TryGet(grain, out var location))
-        {
             Remove(grain, location);
-        }
     }
 
     /// <summary>Remembers a location unless a newer one (by epoch) is known on a living silo, or the silo is dead.</summary>
     /// <param name="grain">The grain.</param>
     /// <param name="location">Where it is, or is to be.</param>
     /// <param name="replaces">
-    /// The directory does not list the grain, so whatever is known is out of date. A place that was only chosen has no epoch.
+    /// The directory does not list the grain, so whatever is known is out of date. A location that was only chosen has no epoch.
     /// </param>
-    public void Put(in GrainId grain, in Location location, bool replaces = false)
+    public void SetLocation(in GrainId grain, in Location location, bool replaces = false)
     {
         if (_isOff)
         {
             if (!Volatile.Read(ref _view).IsDead(location.Silo))
-                _custom?.Put(grain, location);
+                _custom?.SetLocation(grain, location);
             return;
         }
 
         var silo = Intern(location.Silo);
         if (silo.IsDead)
-        {
             return;
-        }
 
         var hash = grain.GetUniformHashCode();
         var set = SetOf(hash);
@@ -135,9 +127,7 @@ internal sealed class LocationCache
         {
             var known = Seek(segment, set, hash, grain, out var index);
             if (!replaces && known is { Silo.IsDead: false } && known.Epoch > location.Epoch)
-            {
                 return;
-            }
 
             if (known is null)
             {
@@ -159,17 +149,13 @@ internal sealed class LocationCache
         var hash = grain.GetUniformHashCode();
         var set = SetOf(hash);
         if (Volatile.Read(ref _segments[set / SetsPerSegment]) is not { } segment)
-        {
             return _custom?.Remove(grain, stale) ?? false;
-        }
 
         lock (segment.Gate)
         {
             var known = Seek(segment, set % SetsPerSegment, hash, grain, out var index);
             if (known is null || !known.Location.IsSameActivation(stale))
-            {
                 return false;
-            }
 
             segment.Set(index, 0, null);
             return true;
@@ -198,17 +184,13 @@ internal sealed class LocationCache
     {
         Volatile.Write(ref _now, (int)now);
         if (_lifetime == int.MaxValue)
-        {
             return;
-        }
 
         for (_sweepDebt += 8.0 * _segments.Length * period / _lifetime; _sweepDebt >= 1; _sweepDebt--)
         {
             _sweptSegment = (_sweptSegment + 1) % _segments.Length;
             if (Volatile.Read(ref _segments[_sweptSegment]) is { } segment)
-            {
                 Expire(segment, (int)now);
-            }
         }
     }
 
@@ -220,9 +202,7 @@ internal sealed class LocationCache
             {
                 // The difference is right also when the milliseconds overflow.
                 if (segment[index] is { } entry && now - entry.StoredAt >= _lifetime)
-                {
                     segment.Set(index, 0, null);
-                }
             }
         }
     }
@@ -230,7 +210,7 @@ internal sealed class LocationCache
     /// <summary>An entry that nobody may keep, because the application may change its cache at any time.</summary>
     private CachedLocation? FindInCustom(in GrainId grain)
     {
-        if (_custom!.Find(grain) is not { IsNone: false } found || Intern(found.Silo) is not { IsDead: false } silo)
+        if (_custom!.FindLocation(grain) is not { IsNone: false } found || Intern(found.Silo) is not { IsDead: false } silo)
             return null;
         return new CachedLocation(grain, silo, found.Activation, found.Epoch) { IsStale = true };
     }
@@ -238,9 +218,7 @@ internal sealed class LocationCache
     private CachedSilo Intern(SiloAddress address)
     {
         if (!_silos.TryGetValue(address, out var silo))
-        {
             silo = _silos.GetOrAdd(address, static address => new CachedSilo(address));
-        }
 
         // Checked after it became visible to OnView: either that one or this one sees that the silo is dead.
         if (Volatile.Read(ref _view).IsDead(address))
@@ -254,14 +232,12 @@ internal sealed class LocationCache
 
     private CacheSegment SegmentOf(int set)
     {
-        ref var place = ref _segments[set / SetsPerSegment];
-        if (Volatile.Read(ref place) is { } segment)
-        {
+        ref var entry = ref _segments[set / SetsPerSegment];
+        if (Volatile.Read(ref entry) is { } segment)
             return segment;
-        }
 
         var fresh = new CacheSegment(Math.Min(SetsPerSegment, _setMask + 1));
-        return Interlocked.CompareExchange(ref place, fresh, null) ?? fresh;
+        return Interlocked.CompareExchange(ref entry, fresh, null) ?? fresh;
     }
 
     private int SetOf(uint hash) => (int)((hash * 0x9E3779B1u) >> 4) & _setMask;
@@ -315,9 +291,7 @@ internal sealed class CacheSegment(int sets)
         Invariant.Held(Gate);
         Invariant.Holds((entry is null) == (tag == 0));
         if (_entries[index] is { } before)
-        {
             before.IsStale = true;
-        }
 
         Volatile.Write(ref _entries[index], entry);
         Volatile.Write(ref Tags[index], tag);
@@ -333,9 +307,7 @@ internal sealed class CacheSegment(int sets)
         for (var way = 0; way < Ways; way++)
         {
             if (_entries[start + way] is not { Silo.IsDead: false })
-            {
                 return start + way;
-            }
         }
 
         for (var turn = 0; ; turn++)
@@ -343,9 +315,7 @@ internal sealed class CacheSegment(int sets)
             var index = start + (_hands[set]++ % Ways);
             var entry = _entries[index]!;
             if (!entry.Used || turn == 2 * Ways)
-            {
                 return index;
-            }
 
             entry.Used = false;
         }

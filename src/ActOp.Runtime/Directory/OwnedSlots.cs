@@ -26,9 +26,7 @@ internal sealed class OwnedSlots
         _limits = limits;
         _leases = new SiloLeases(limits);
         for (var slot = 0; slot < _slots.Length; slot++)
-        {
             _slots[slot] = new Slot();
-        }
     }
 
     /// <summary>Who owns which slot in this silo's view.</summary>
@@ -59,9 +57,7 @@ internal sealed class OwnedSlots
             foreach (var slot in _slots)
             {
                 lock (slot)
-                {
                     count += slot.State == SlotState.Ready ? slot.Entries?.Count ?? 0 : 0;
-                }
             }
 
             return count;
@@ -73,9 +69,7 @@ internal sealed class OwnedSlots
     {
         var slot = _slots[SlotMap.SlotOf(grain)];
         lock (slot)
-        {
-            return slot.State == SlotState.Ready ? Find(slot, grain) : NotServed(slot);
-        }
+            return slot.State == SlotState.Ready ? FindEntry(slot, grain) : NotServed(slot);
     }
 
     /// <summary>
@@ -89,36 +83,26 @@ internal sealed class OwnedSlots
         lock (slot)
         {
             if (slot.State != SlotState.Ready)
-            {
                 return NotServed(slot);
-            }
 
             if (!_map.View.MayHost(request.Silo))
-            {
                 return new DirectoryReply(DirectoryStatus.UnknownSilo, default, _map.View.Number);
-            }
 
             var entry = default(Location);
             var known = slot.Entries is not null && slot.Entries.TryGet(request.Grain, out entry);
             if (known && entry.Activation.Equals(request.Activation) && entry.Silo.Equals(request.Silo))
-            {
                 return new DirectoryReply(DirectoryStatus.Ok, entry, slot.ServedView);
-            }
 
             // A request that names the registered activation got the grain from it, even if its silo has died since. So it comes before the
             // search, which removes the entries of dead silos.
             var takesOver = known && !request.Previous.IsDefault && entry.Activation.Equals(request.Previous);
-            var found = takesOver ? default : Find(slot, request.Grain);
+            var found = takesOver ? default : FindEntry(slot, request.Grain);
             if (!takesOver && found.Status != DirectoryStatus.NotFound)
-            {
                 return found.Status == DirectoryStatus.Ok ? found with { Status = DirectoryStatus.Conflict } : found;
-            }
 
             // The grain was activated and ended after its state was taken, so that state is outdated.
             if (!takesOver && !request.Previous.IsDefault)
-            {
                 return found;
-            }
 
             var location = new Location(request.Silo, request.Activation, slot.NextEpoch());
             Invariant.Holds(!takesOver || location.Epoch > entry.Epoch);
@@ -136,14 +120,10 @@ internal sealed class OwnedSlots
         lock (slot)
         {
             if (slot.State != SlotState.Ready)
-            {
                 return NotServed(slot);
-            }
 
             if (slot.Entries is null || !slot.Entries.TryGet(grain, out var entry) || !entry.Activation.Equals(activation))
-            {
                 return new DirectoryReply(DirectoryStatus.NotFound, default, slot.ServedView);
-            }
 
             slot.Entries.Remove(grain);
             return new DirectoryReply(DirectoryStatus.Ok, entry, slot.ServedView);
@@ -157,18 +137,14 @@ internal sealed class OwnedSlots
     {
         var old = _map;
         if (view.Number <= old.View.Number)
-        {
             return false;
-        }
 
         _leases.NoteDeaths(old.View, view, now);
         _sweep = 0;
         _residences.Forget(silo => !view.MayHost(silo));
         _map = old.For(view);
         for (var slot = 0; slot < _slots.Length; slot++)
-        {
             Move(_slots[slot], old.OwnerOf(slot), _map.OwnerOf(slot), view, now);
-        }
 
         return true;
     }
@@ -179,20 +155,16 @@ internal sealed class OwnedSlots
     public void Sweep(long now)
     {
         if (_leases.TryEnd(now))
-        {
             _sweep = 0;
-        }
 
         for (var i = 0; i < _limits.SweepPerTick && _sweep < _slots.Length; i++)
-        {
             Sweep(_slots[_sweep++], now);
-        }
     }
 
     private DirectoryReply NotServed(Slot slot) =>
         new(slot.State == SlotState.Waiting ? DirectoryStatus.NotReady : DirectoryStatus.WrongOwner, default, _map.View.Number);
 
-    private DirectoryReply Find(Slot slot, in GrainId grain)
+    private DirectoryReply FindEntry(Slot slot, in GrainId grain)
     {
         Invariant.Entered(slot);
         Invariant.Holds(slot.State == SlotState.Ready);
@@ -200,15 +172,11 @@ internal sealed class OwnedSlots
         if (slot.Entries is not null && slot.Entries.TryGet(grain, out var entry))
         {
             if (_map.View.MayHost(entry.Silo))
-            {
                 return new DirectoryReply(DirectoryStatus.Ok, entry, slot.ServedView);
-            }
 
             var remaining = _leases.EndOf(entry.Silo) - now;
             if (remaining > 0)
-            {
                 return new DirectoryReply(DirectoryStatus.Leased, entry, slot.ServedView, (int)remaining);
-            }
 
             slot.Entries.Remove(grain);
         }
@@ -223,14 +191,10 @@ internal sealed class OwnedSlots
         lock (slot)
         {
             if (slot.State == SlotState.Sealed && now - slot.SealedAt > _limits.SealedRetention)
-            {
                 slot.Drop();
-            }
 
             if (slot.State != SlotState.Ready || slot.Entries is null)
-            {
                 return;
-            }
 
             slot.Entries.RemoveWhere(silo => !_map.View.MayHost(silo) && _leases.EndOf(silo) <= now);
         }
@@ -241,13 +205,9 @@ internal sealed class OwnedSlots
         lock (slot)
         {
             if (_self.Equals(owner))
-            {
                 Gain(slot, before, view);
-            }
             else
-            {
                 Lose(slot, owner, now);
-            }
         }
     }
 
@@ -298,9 +258,7 @@ internal sealed class SiloLeases(DirectoryLimits limits)
         {
             long last = 0;
             foreach (var until in _leases.Values)
-            {
                 last = Math.Max(last, until);
-            }
 
             return last;
         }
@@ -314,17 +272,13 @@ internal sealed class SiloLeases(DirectoryLimits limits)
     {
         var leases = new Dictionary<SiloAddress, long>(_leases);
         foreach (var dead in view.Since(old).Died)
-        {
             leases[dead.Silo] = now + limits.LeaseAfter(dead.Cause);
-        }
 
         foreach (var member in view.Members)
         {
             // Dead when first seen, so the time of its death is unknown and the lease starts now.
-            if (member.Status == SiloStatus.Dead && old.Find(member.Silo) is null)
-            {
+            if (member.Status == SiloStatus.Dead && old.FindMember(member.Silo) is null)
                 leases.TryAdd(member.Silo, now + limits.LeaseAfter(member.Cause));
-            }
         }
 
         _leases = leases;

@@ -9,18 +9,18 @@ namespace ActOp.Runtime.Directory;
 /// because these dominate the memory of a directory of a million grains. Owned by its slot and guarded by the slot's lock.
 /// </summary>
 /// <remarks>
-/// <para>An entry takes 40 bytes and never moves because the slot grows: only the table is replaced, with 8 bytes for a place. A slot whose
-/// entries were copied into a larger array each time allocated six times what it holds. The entry that was added last takes the place of
-/// one that is removed, so the chunks have no gaps.</para>
+/// <para>An entry takes 40 bytes and never moves because the slot grows: only the table is replaced, with 8 bytes for a bucket. A slot
+/// whose entries were copied into a larger array each time allocated six times what it holds. The entry that was added last takes the place
+/// of one that is removed, so the chunks have no gaps.</para>
 /// <para>The object of the grain's key is kept, so a registration of this silo shares it with the activation. Type and silo are one
 /// reference to an object shared by <see cref="Residences"/>.</para>
 /// <para>The hash of a key is the same in every process, so whoever chooses keys can choose many with one hash. A slot in which an entry
-/// has come far from its place changes over to a random hash for good.</para>
+/// has come far from its bucket changes over to a random hash for good.</para>
 /// </remarks>
 internal sealed class SlotEntries
 {
     /// <summary>
-    /// How many places a probe passes before the slot changes over to random hashes. A million grains are some 250 in each of the 4,096
+    /// How many buckets a probe passes before the slot changes over to random hashes. A million grains are some 250 in each of the 4,096
     /// slots.
     /// </summary>
     internal const int LongestRun = 1_024;
@@ -29,12 +29,12 @@ internal sealed class SlotEntries
     private const int ChunkBits = 3;
     private const int ChunkSize = 1 << ChunkBits;
 
-    private Place[] _places = new Place[FirstCapacity];
+    private Bucket[] _buckets = new Bucket[FirstCapacity];
 
     /// <summary>Chunks are filled in order; the first one grows until it has the length of the others.</summary>
     private Entry[]?[] _chunks = [new Entry[FirstCapacity]];
 
-    /// <summary>The hash that gives an entry its place is random. Marks are not.</summary>
+    /// <summary>The hash that gives an entry its bucket is random. Marks are not.</summary>
     private bool _isRandom;
 
     /// <summary>Entries held.</summary>
@@ -43,9 +43,9 @@ internal sealed class SlotEntries
     /// <summary>Where the grain is registered.</summary>
     public bool TryGet(in GrainId grain, out Location location)
     {
-        var place = Find(grain);
-        location = place < 0 ? default : At(_places[place].Index).Location;
-        return place >= 0;
+        var bucket = IndexOf(grain);
+        location = bucket < 0 ? default : At(_buckets[bucket].Index).Location;
+        return bucket >= 0;
     }
 
     /// <summary>Adds a registration or replaces the grain's.</summary>
@@ -53,155 +53,155 @@ internal sealed class SlotEntries
     {
         var residence = residences.Get(grain.Type, location.Silo);
         var entry = new Entry(IdSpan.UnsafeGetArray(grain.Key), residence, location.Activation, location.Epoch);
-        var place = Find(grain, out var passed);
-        if (place >= 0)
+        var bucket = IndexOf(grain, out var passed);
+        if (bucket >= 0)
         {
             // Takes the key object of the new activation, so that the old one can be collected.
-            At(_places[place].Index) = entry;
+            At(_buckets[bucket].Index) = entry;
             return;
         }
 
         // At most seven eighths full: with linear probing, a failed search then reads some tens of adjacent hashes.
-        if (Count + 1 > _places.Length - Math.Max(1, _places.Length >> 3))
+        if (Count + 1 > _buckets.Length - Math.Max(1, _buckets.Length >> 3))
         {
             // Grows by half, because the unused part counts for each of 4,096 slots.
-            Replace(_places.Length + Math.Max(_places.Length >> 1, FirstCapacity));
+            Replace(_buckets.Length + Math.Max(_buckets.Length >> 1, FirstCapacity));
         }
 
         if (passed > LongestRun && !_isRandom)
         {
             _isRandom = true;
-            Replace(_places.Length);
+            Replace(_buckets.Length);
         }
 
         MakeRoom();
         if (Invariant.AreChecked)
             Invariant.Holds(At(Count).Residence is null);
         At(Count) = entry;
-        Insert(new Place(Mark(grain), Count++));
-        // A search ends at a free place.
-        Invariant.Holds(Count < _places.Length);
+        Insert(new Bucket(Mark(grain), Count++));
+        // A search ends at a free bucket.
+        Invariant.Holds(Count < _buckets.Length);
     }
 
     /// <summary>Removes the grain's registration; false when there is none.</summary>
     public bool Remove(in GrainId grain)
     {
-        var place = Find(grain);
-        if (place >= 0)
-            RemoveAt(place);
-        return place >= 0;
+        var bucket = IndexOf(grain);
+        if (bucket >= 0)
+            RemoveAt(bucket);
+        return bucket >= 0;
     }
 
     /// <summary>Removes the registrations on silos that <paramref name="isGone"/> says are gone.</summary>
     public void RemoveWhere(Func<SiloAddress, bool> isGone)
     {
-        for (var place = 0; place < _places.Length;)
+        for (var bucket = 0; bucket < _buckets.Length;)
         {
             // A removed entry may be replaced by another one that must be checked too, unless it was already checked at the front of the
             // table.
-            if (_places[place].Mark != 0 && isGone(At(_places[place].Index).Residence.Silo))
-                RemoveAt(place);
+            if (_buckets[bucket].Mark != 0 && isGone(At(_buckets[bucket].Index).Residence.Silo))
+                RemoveAt(bucket);
             else
-                place++;
+                bucket++;
         }
     }
 
     /// <summary>Adds all registrations to a list.</summary>
     public void CopyTo(List<Registration> list)
     {
-        foreach (var place in _places)
+        foreach (var bucket in _buckets)
         {
-            if (place.Mark != 0)
-                list.Add(new Registration(At(place.Index).Grain(place.Mark), At(place.Index).Location));
+            if (bucket.Mark != 0)
+                list.Add(new Registration(At(bucket.Index).Grain(bucket.Mark), At(bucket.Index).Location));
         }
     }
 
     private ref Entry At(int index) => ref _chunks[index >> ChunkBits]![index & (ChunkSize - 1)];
 
-    private int Find(in GrainId grain) => Find(grain, out _);
+    private int IndexOf(in GrainId grain) => IndexOf(grain, out _);
 
     /// <param name="grain">The grain.</param>
-    /// <param name="passed">How many places were passed.</param>
-    private int Find(in GrainId grain, out int passed)
+    /// <param name="passed">How many buckets were passed.</param>
+    private int IndexOf(in GrainId grain, out int passed)
     {
         var mark = Mark(grain);
         passed = 0;
-        for (var place = HomeOf(mark, grain.Key.AsSpan()); _places[place].Mark != 0; place = Next(place), passed++)
+        for (var bucket = HomeOf(mark, grain.Key.AsSpan()); _buckets[bucket].Mark != 0; bucket = Next(bucket), passed++)
         {
-            if (_places[place].Mark == mark && At(_places[place].Index).Is(grain))
-                return place;
+            if (_buckets[bucket].Mark == mark && At(_buckets[bucket].Index).Is(grain))
+                return bucket;
         }
 
         return -1;
     }
 
-    /// <summary>How many places are passed to find the grain. For tests.</summary>
+    /// <summary>How many buckets are passed to find the grain. For tests.</summary>
     internal int DistanceOf(in GrainId grain)
     {
-        Find(grain, out var passed);
+        IndexOf(grain, out var passed);
         return passed;
     }
 
-    private void Insert(in Place added)
+    private void Insert(in Bucket added)
     {
-        var place = HomeOf(added);
-        while (_places[place].Mark != 0)
-            place = Next(place);
-        _places[place] = added;
+        var bucket = HomeOf(added);
+        while (_buckets[bucket].Mark != 0)
+            bucket = Next(bucket);
+        _buckets[bucket] = added;
     }
 
-    private void RemoveAt(int place)
+    private void RemoveAt(int bucket)
     {
-        Invariant.Holds(Count > 0 && _places[place].Mark != 0 && _places[place].Index < Count);
+        Invariant.Holds(Count > 0 && _buckets[bucket].Mark != 0 && _buckets[bucket].Index < Count);
         Count--;
-        var index = _places[place].Index;
+        var index = _buckets[bucket].Index;
         if (index != Count)
         {
-            _places[PlaceOf(Count)].Index = index;
+            _buckets[BucketOf(Count)].Index = index;
             At(index) = At(Count);
         }
 
         At(Count) = default;
-        CloseGap(place);
+        CloseGap(bucket);
         // One empty chunk is kept for the next entries.
         if ((Count >> ChunkBits) + 2 is var empty && empty < _chunks.Length)
             _chunks[empty] = null;
     }
 
     /// <summary>The position in the table of the entry with this index.</summary>
-    private int PlaceOf(int index)
+    private int BucketOf(int index)
     {
-        var place = HomeOf(new Place(At(index).Mark, index));
-        while (_places[place].Mark == 0 || _places[place].Index != index)
-            place = Next(place);
-        return place;
+        var bucket = HomeOf(new Bucket(At(index).Mark, index));
+        while (_buckets[bucket].Mark == 0 || _buckets[bucket].Index != index)
+            bucket = Next(bucket);
+        return bucket;
     }
 
     /// <summary>Moves positions behind the gap into it if they could not be found otherwise, so that no tombstones are needed.</summary>
     private void CloseGap(int gap)
     {
-        for (var place = Next(gap); _places[place].Mark != 0; place = Next(place))
+        for (var bucket = Next(gap); _buckets[bucket].Mark != 0; bucket = Next(bucket))
         {
             // Not when the entry's home lies behind the gap, on the way from the gap to the entry.
-            var home = HomeOf(_places[place]);
-            if (gap <= place ? gap < home && home <= place : gap < home || home <= place)
+            var home = HomeOf(_buckets[bucket]);
+            if (gap <= bucket ? gap < home && home <= bucket : gap < home || home <= bucket)
                 continue;
-            _places[gap] = _places[place];
-            gap = place;
+            _buckets[gap] = _buckets[bucket];
+            gap = bucket;
         }
 
-        _places[gap] = default;
+        _buckets[gap] = default;
     }
 
     private void Replace(int capacity)
     {
         Invariant.Holds(capacity > Count);
-        var places = _places;
-        _places = new Place[capacity];
-        foreach (var place in places)
+        var buckets = _buckets;
+        _buckets = new Bucket[capacity];
+        foreach (var bucket in buckets)
         {
-            if (place.Mark != 0)
-                Insert(place);
+            if (bucket.Mark != 0)
+                Insert(bucket);
         }
     }
 
@@ -223,16 +223,16 @@ internal sealed class SlotEntries
 
     /// <summary>Mixes all bits of the hash, because hashes within one slot share some bits.</summary>
     private int HomeOf(int mark, ReadOnlySpan<byte> key) =>
-        (int)(((ulong)(_isRandom ? StableHash.Random(key) : (uint)mark * 0x85EBCA6Bu) * (uint)_places.Length) >> 32);
+        (int)(((ulong)(_isRandom ? StableHash.Random(key) : (uint)mark * 0x85EBCA6Bu) * (uint)_buckets.Length) >> 32);
 
-    private int HomeOf(in Place place) => HomeOf(place.Mark, _isRandom ? At(place.Index).Key : default);
+    private int HomeOf(in Bucket bucket) => HomeOf(bucket.Mark, _isRandom ? At(bucket.Index).Key : default);
 
-    private int Next(int place) => place + 1 == _places.Length ? 0 : place + 1;
+    private int Next(int bucket) => bucket + 1 == _buckets.Length ? 0 : bucket + 1;
 
     /// <param name="Mark">The hash of the key, except that a hash of 0 is kept as 1; 0 where there is no entry. Probing reads these only.
     /// </param>
     /// <param name="Index">Where the entry is.</param>
-    private record struct Place(int Mark, int Index);
+    private record struct Bucket(int Mark, int Index);
 
     private readonly struct Entry(byte[]? key, Residence residence, ActivationId activation, long epoch)
     {

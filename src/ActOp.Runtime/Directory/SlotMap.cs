@@ -49,9 +49,7 @@ internal sealed class SlotMap
     {
         var owners = new SiloAddress?[SlotCount];
         if (silos.IsEmpty)
-        {
             return owners;
-        }
 
         var best = new ulong[SlotCount];
         foreach (var silo in silos)
@@ -92,9 +90,7 @@ internal sealed class SlotSet : IEquatable<SlotSet>
         {
             var count = 0;
             foreach (var word in _bits)
-            {
                 count += BitOperations.PopCount(word);
-            }
 
             return count;
         }
@@ -125,9 +121,7 @@ internal sealed class SlotSet : IEquatable<SlotSet>
         {
             var rest = word == slot >> 6 ? _bits[word] & (ulong.MaxValue << (slot & 63)) : _bits[word];
             if (rest != 0)
-            {
                 return (word << 6) + BitOperations.TrailingZeroCount(rest);
-            }
         }
 
         return -1;

@@ -25,22 +25,16 @@ internal sealed class SlotTransfers(
         if (request.View != view)
         {
             if (request.View > view)
-            {
                 Actions.Add(new DirectoryAction.RefreshView(request.View));
-            }
 
             Reply(request, [], null, []);
             return;
         }
 
         if (request.Recovery)
-        {
             Reply(request, Report(request.Slots), null, []);
-        }
         else
-        {
             HandOver(request, now);
-        }
     }
 
     /// <summary>Another silo replied.</summary>
@@ -48,21 +42,15 @@ internal sealed class SlotTransfers(
     {
         var view = owned.Map.View.Number;
         if (reply.View > view)
-        {
             Actions.Add(new DirectoryAction.RefreshView(reply.View));
-        }
 
         var transfer = _transfers.Find(one => one.Id == reply.Id);
         if (transfer is null || reply.View != view)
-        {
             return;
-        }
 
-        transfer.Take(reply);
+        transfer.AddPart(reply);
         if (transfer.Awaited.Count == 0)
-        {
             Complete(transfer, now);
-        }
     }
 
     /// <summary>The new owner has received a hand-over.</summary>
@@ -74,9 +62,7 @@ internal sealed class SlotTransfers(
             lock (slot)
             {
                 if (slot.State == SlotState.Sealed && ack.From.Equals(slot.Partner))
-                {
                     slot.Drop();
-                }
             }
         }
     }
@@ -90,18 +76,12 @@ internal sealed class SlotTransfers(
         for (var number = 0; number < SlotMap.SlotCount; number++)
         {
             if (owned[number] is not { State: SlotState.Waiting } slot)
-            {
                 continue;
-            }
 
             if (slot.Partner is null)
-            {
                 (lost ??= new SlotSet()).Add(number);
-            }
             else
-            {
                 (held.TryGetValue(slot.Partner, out var set) ? set : held[slot.Partner] = new SlotSet()).Add(number);
-            }
         }
 
         foreach (var (owner, slots) in held.OrderBy(pair => pair.Key, SiloOrder.Instance))
@@ -112,9 +92,7 @@ internal sealed class SlotTransfers(
         }
 
         if (lost is not null)
-        {
             Recover(lost, now);
-        }
     }
 
     private void Recover(SlotSet slots, long now)
@@ -123,9 +101,7 @@ internal sealed class SlotTransfers(
         foreach (var member in owned.Map.View.Members)
         {
             if (member.MayHost && !member.Silo.Equals(self))
-            {
                 transfer.Await(member.Silo);
-            }
         }
 
         transfer.Entries.AddRange(Report(slots));
@@ -152,9 +128,7 @@ internal sealed class SlotTransfers(
         transfer.ResendAt = now + ((long)limits.ResendAfter << Math.Min(transfer.Attempt - 1, MaxBackoff));
         var request = new SlotRequest(transfer.Id, transfer.Attempt, self, owned.Map.View.Number, transfer.Recovery, transfer.Slots);
         foreach (var silo in transfer.Awaited)
-        {
             Actions.Add(new DirectoryAction.SendRequest(silo, request));
-        }
     }
 
     /// <summary>Repeats requests without a reply.</summary>
@@ -163,9 +137,7 @@ internal sealed class SlotTransfers(
         foreach (var transfer in _transfers)
         {
             if (now >= transfer.ResendAt)
-            {
                 Send(transfer, now);
-            }
         }
     }
 
@@ -179,9 +151,7 @@ internal sealed class SlotTransfers(
             lock (slot)
             {
                 if (slot.State == SlotState.Sealed)
-                {
                     slot.Drop();
-                }
             }
         }
 
@@ -209,9 +179,7 @@ internal sealed class SlotTransfers(
                 slot.Entries?.CopyTo(entries);
 
                 if (slot.LeaseUntil > now)
-                {
                     leases.Add(new SlotLease(number, (int)(slot.LeaseUntil - now)));
-                }
             }
         }
 
@@ -245,19 +213,13 @@ internal sealed class SlotTransfers(
         Fill(transfer, slots);
         Open(transfer, slots);
         if (!slots.IsEmpty)
-        {
             Actions.Add(new DirectoryAction.SlotsReady(slots));
-        }
 
         if (transfer.Source is { } source && !slots.IsEmpty)
-        {
             Actions.Add(new DirectoryAction.SendAck(source, new SlotAck(self, owned.Map.View.Number, slots)));
-        }
 
         if (!missing.IsEmpty)
-        {
             Recover(missing, now);
-        }
     }
 
     private void Fill(SlotTransfer transfer, SlotSet slots)
@@ -266,15 +228,11 @@ internal sealed class SlotTransfers(
         {
             var number = SlotMap.SlotOf(registration.Grain);
             if (!slots.Contains(number))
-            {
                 continue;
-            }
 
             var slot = owned[number];
             lock (slot)
-            {
                 Keep(slot.Entries ??= new SlotEntries(), registration);
-            }
         }
     }
 
@@ -290,15 +248,11 @@ internal sealed class SlotTransfers(
         }
 
         if (held.IsSameActivation(registration.Location))
-        {
             return;
-        }
 
         var wins = IsNewer(registration.Location, held);
         if (wins)
-        {
             entries.Set(registration.Grain, registration.Location, owned.Residences);
-        }
 
         var loser = wins ? held : registration.Location;
         Actions.Add(new DirectoryAction.Deactivate(loser.Silo, new Registration(registration.Grain, loser)));
@@ -315,9 +269,7 @@ internal sealed class SlotTransfers(
         foreach (var one in transfer.Leases)
         {
             if (slots.Contains(one.Slot))
-            {
                 owned[one.Slot].LeaseUntil = owned.Now + one.Remaining;
-            }
         }
 
         for (var number = slots.Next(-1); number >= 0; number = slots.Next(number))
@@ -374,12 +326,10 @@ internal sealed class SlotTransfer(long id, SiloAddress? source, SlotSet slots)
     /// <summary>
     /// Takes one part of a reply. A reply to a newer attempt replaces the older one, because reports may differ between attempts.
     /// </summary>
-    public void Take(SlotReply reply)
+    public void AddPart(SlotReply reply)
     {
         if (!_awaited.TryGetValue(reply.From, out var answer) || reply.Parts <= 0 || answer?.Attempt > reply.Attempt)
-        {
             return;
-        }
 
         if (answer is null || answer.Attempt < reply.Attempt)
         {
@@ -387,7 +337,7 @@ internal sealed class SlotTransfer(long id, SiloAddress? source, SlotSet slots)
             _awaited[reply.From] = answer;
         }
 
-        answer.Take(reply);
+        answer.AddPart(reply);
         if (answer.IsComplete)
         {
             _awaited.Remove(reply.From);
@@ -419,7 +369,7 @@ internal sealed class SlotAnswer(int attempt, int parts)
     public bool IsComplete => !_seen.AsSpan().Contains(false);
 
     /// <summary>Takes a part unless it has arrived before.</summary>
-    public void Take(SlotReply part)
+    public void AddPart(SlotReply part)
     {
         if (part.Parts == _seen.Length && (uint)part.Part < (uint)_seen.Length && !_seen[part.Part])
         {
@@ -449,9 +399,7 @@ internal sealed class RegistrationFence
     public void Raise(SlotSet slots, long view)
     {
         for (var slot = slots.Next(-1); slot >= 0; slot = slots.Next(slot))
-        {
             _views[slot] = Math.Max(_views[slot], view);
-        }
 
         Interlocked.MemoryBarrier();
     }

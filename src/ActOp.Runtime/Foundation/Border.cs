@@ -105,16 +105,16 @@ internal static partial class BorderLog
 internal sealed class GuardedLoggers(ILoggerFactory loggers, TimeProvider time) : ILoggerFactory
 {
     /// <summary>The loggers of the services; none if there is no factory.</summary>
-    internal static ILoggerFactory Of(IServiceProvider? services)
+    internal static ILoggerFactory GuardedOf(IServiceProvider? services)
     {
         var loggers = services?.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance;
         return loggers as GuardedLoggers ?? new GuardedLoggers(loggers, services?.GetService<TimeProvider>() ?? TimeProvider.System);
     }
 
-    internal static ILoggerFactory Of(ILoggerFactory loggers) =>
+    internal static ILoggerFactory GuardedOf(ILoggerFactory loggers) =>
         loggers as GuardedLoggers ?? new GuardedLoggers(loggers, TimeProvider.System);
 
-    internal static ILogger Of(ILogger logger) => logger as GuardedLogger ?? new GuardedLogger(logger, TimeProvider.System);
+    internal static ILogger GuardedOf(ILogger logger) => logger as GuardedLogger ?? new GuardedLogger(logger, TimeProvider.System);
 
     public ILogger CreateLogger(string categoryName)
     {
@@ -172,8 +172,8 @@ internal sealed class GuardedLoggers(ILoggerFactory loggers, TimeProvider time) 
                 }
 
                 var text = formatter(state, exception);
-                var shown = eventId.Id == LineText.Settings ? text : LineText.Of(text);
-                var shownException = LoggedException.Of(exception);
+                var shown = eventId.Id == LineText.Settings ? text : LineText.LineOf(text);
+                var shownException = LoggedException.LoggedOf(exception);
                 if (ReferenceEquals(shown, text))
                     logger.Log(logLevel, eventId, state, shownException, formatter);
                 else
@@ -239,7 +239,7 @@ internal static class LineText
     private const int MostCharacters = 4_096;
 
     /// <summary>The same text if it is one line of a usual length; otherwise cut off, and control characters as <c>\uXXXX</c>.</summary>
-    internal static string Of(string text)
+    internal static string LineOf(string text)
     {
         if (text.Length <= MostCharacters && !HasControls(text))
             return text;
@@ -278,12 +278,12 @@ internal sealed class LoggedException : Exception
     private readonly string _text;
 
     private LoggedException(string text)
-        : base(LineText.Of(text.Split('\n')[0].TrimEnd('\r'))) => _text = text;
+        : base(LineText.LineOf(text.Split('\n')[0].TrimEnd('\r'))) => _text = text;
 
     /// <summary>
     /// The same exception if its text has only lines of its own; else its text, with what others have put in as <c>\uXXXX</c>.
     /// </summary>
-    internal static Exception? Of(Exception? exception)
+    internal static Exception? LoggedOf(Exception? exception)
     {
         if (exception is null)
             return null;

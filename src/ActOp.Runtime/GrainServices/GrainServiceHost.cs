@@ -39,10 +39,10 @@ internal sealed class GrainServiceHost(
 
     public GrainReference Current => (CallHost.Current as IGrainContext).OrNoGrain().GrainReference;
 
-    public object Find(Type serviceInterface, uint key) => Find(serviceInterface, Ring().OwnerOf(key)
+    public object FindService(Type serviceInterface, uint key) => FindService(serviceInterface, Ring().OwnerOf(key)
         ?? throw new SiloUnavailableException("No silo of the cluster is active."));
 
-    public object Find(Type serviceInterface, SiloAddress silo) => RuntimeServiceOf(serviceInterface) is { } own
+    public object FindService(Type serviceInterface, SiloAddress silo) => RuntimeServiceOf(serviceInterface) is { } own
         ? factory.Create(SystemGrainIds.SystemTarget(own.Name, silo), own.Target)
         : factory.Create(SystemGrainIds.SystemTarget(NameOf(serviceInterface), silo), serviceInterface);
 
@@ -64,7 +64,7 @@ internal sealed class GrainServiceHost(
         {
             await OnTurn(activation, () =>
             {
-                service.Take(RangeHere());
+                service.SetRange(RangeHere());
                 return Given.Task(service.Init(local.Services), "Init of " + service.GetType());
             }).ConfigureAwait(false);
         }

@@ -152,11 +152,11 @@ internal sealed class EdgeCounters
         return true;
     }
 
-    private EdgeStripe Current() => t_stripe is { } stripe && ReferenceEquals(stripe.Owner, this) ? stripe : Find();
+    private EdgeStripe Current() => t_stripe is { } stripe && ReferenceEquals(stripe.Owner, this) ? stripe : FindStripe();
 
     /// <summary>This thread's stripe for this silo. A thread may run turns of several silos of the process.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private EdgeStripe Find()
+    private EdgeStripe FindStripe()
     {
         EdgeStripe? found = null, kept = null, next;
         for (var stripe = t_first; stripe is not null; stripe = next)

@@ -26,7 +26,7 @@ internal interface ILocalityTarget : ISystemTarget
 [GenerateSerializer]
 internal readonly record struct ExchangeName(ulong Origin, long Epoch, long Sequence)
 {
-    internal static ExchangeName Of(ExchangeId id) => new(id.Origin, id.Epoch, id.Sequence);
+    internal static ExchangeName NameOf(ExchangeId id) => new(id.Origin, id.Epoch, id.Sequence);
 
     internal ExchangeId ToId() => new(Origin, Epoch, Sequence);
 }

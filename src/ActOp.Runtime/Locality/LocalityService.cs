@@ -62,7 +62,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         _activations = activations;
         _hints = hints;
         _factory = factory;
-        _statistics = CheckedStatistics.Of(local.Services);
+        _statistics = CheckedStatistics.FromServices(local.Services);
         _work = local.Background.Part("locality");
         _options = options;
         _graph = graph;
@@ -279,12 +279,12 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         _work.Follow(At(_graph.Silos.SiloOf(offer.To)).Offer(new OfferMessage
         {
             From = _local.Address,
-            Id = ExchangeName.Of(offer.Id),
+            Id = ExchangeName.NameOf(offer.Id),
             Load = offer.Load.Current,
             Lower = offer.Load.Lower,
             Upper = offer.Load.Upper,
             Candidates = _graph.Silos.ToMessage(offer.Candidates),
-            Answered = ExchangeName.Of(offer.Answered),
+            Answered = ExchangeName.NameOf(offer.Answered),
         }));
     }
 
@@ -293,13 +293,13 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         _work.Follow(At(to).Reply(new ReplyMessage
         {
             From = _local.Address,
-            Id = ExchangeName.Of(reply.Id),
+            Id = ExchangeName.NameOf(reply.Id),
             Refusal = (int)reply.Refusal,
             Accepted = reply.Plan?.Accepted,
             Given = reply.Plan is { } plan ? _graph.Silos.ToMessage(plan.Given) : null,
             Gain = reply.Plan?.Gain ?? 0,
             LoadChange = reply.Plan?.LoadChange ?? 0,
-            Withdrawn = ExchangeName.Of(reply.Withdrawn),
+            Withdrawn = ExchangeName.NameOf(reply.Withdrawn),
         }));
     }
 
@@ -350,7 +350,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         else
             _graph.Metrics.Skipped();
         if (known && _cluster.IsUsable(target))
-            _work.Follow(At(target).Report(new ReportMessage(ExchangeName.Of(report.Id), grain, left)));
+            _work.Follow(At(target).Report(new ReportMessage(ExchangeName.NameOf(report.Id), grain, left)));
         return left;
     }
 
@@ -374,7 +374,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         if (_options.Migration != MigrationMode.Opportunistic || coming is null)
             return;
         foreach (var grain in coming)
-            _hints.Put(grain, _local.Address);
+            _hints.SetHint(grain, _local.Address);
     }
 
     private SiloUse OwnUse()

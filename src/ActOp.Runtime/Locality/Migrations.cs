@@ -128,7 +128,7 @@ internal sealed class Migrations(
         var view = directory.Map.View;
         if (!IsGone(view, source) || directory.IsLeased(source.Silo))
             return null;
-        return !directory.HasLeases || view.Find(source.Silo) is { Cause: not DeathCause.Silent };
+        return !directory.HasLeases || view.FindMember(source.Silo) is { Cause: not DeathCause.Silent };
     }
 
     /// <summary>A view that is older than the registration of the source may not know it yet.</summary>
@@ -142,7 +142,7 @@ internal sealed class Migrations(
             return default;
         var next = values.Remove(NextKey, out var id) && id.Length == IdBytes ? new ActivationId(new Guid(id)) : default;
         var state = new MigrationState(calls, previous, values) { Context = RequestContext.Current, MustAsk = !next.IsDefault };
-        var trace = values.Remove(TraceKey, out var header) ? CallTrace.Arrived(TraceHeader.Of(header)) : null;
+        var trace = values.Remove(TraceKey, out var header) ? CallTrace.Arrived(TraceHeader.FromBytes(header)) : null;
         // If the sender has given up meanwhile, the grain may have been activated elsewhere.
         var patience = local.ResponseTimeout / 2;
         var asked = local.Clock.Update();

@@ -64,7 +64,7 @@ internal sealed class SiloNumbers
     internal CandidatesMessage ToMessage(CandidateSet<GrainId> set)
     {
         var edges = set.Edges;
-        var places = new int[_silos.Count];
+        var indexes = new int[_silos.Count];
         var silos = new List<SiloAddress>();
         var message = new CandidatesMessage
         {
@@ -81,7 +81,7 @@ internal sealed class SiloNumbers
         for (var i = 0; i < edges.Length; i++)
         {
             message.EdgeOthers[i] = edges[i].Other;
-            message.EdgeSilos[i] = PlaceOf(edges[i].Silo);
+            message.EdgeSilos[i] = IndexOf(edges[i].Silo);
             message.EdgeEpochs[i] = edges[i].Epoch;
             message.EdgeWeights[i] = edges[i].Weight;
             message.EdgeErrors[i] = edges[i].Error;
@@ -90,18 +90,18 @@ internal sealed class SiloNumbers
         message.Silos = [.. silos];
         return message;
 
-        // Places are stored plus one, so that zero means none.
-        int PlaceOf(int number)
+        // Indexes are stored plus one, so that zero means none.
+        int IndexOf(int number)
         {
             if (number < 0)
                 return SiloNumber.Unknown;
-            if (places[number] == 0)
+            if (indexes[number] == 0)
             {
                 silos.Add(SiloOf(number));
-                places[number] = silos.Count;
+                indexes[number] = silos.Count;
             }
 
-            return places[number] - 1;
+            return indexes[number] - 1;
         }
     }
 

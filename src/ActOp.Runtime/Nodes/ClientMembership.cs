@@ -111,7 +111,7 @@ internal sealed class ClientMembership : IDisposable
     }
 
     private async Task ConnectOnceAsync(CancellationToken cancellationToken) =>
-        Take(await FetchAsync(await FindFirstGatewayAsync(cancellationToken).ConfigureAwait(false)).ConfigureAwait(false));
+        OnAnswer(await FetchAsync(await FindFirstGatewayAsync(cancellationToken).ConfigureAwait(false)).ConfigureAwait(false));
 
     /// <summary>
     /// Searches until <see cref="ConnectTimeout"/>. The list of a provider may be empty, or name silos that are gone, until the cluster has
@@ -237,7 +237,7 @@ internal sealed class ClientMembership : IDisposable
     {
         try
         {
-            Take(await FetchFromAnyAsync().ConfigureAwait(false));
+            OnAnswer(await FetchFromAnyAsync().ConfigureAwait(false));
         }
         catch (TimeoutException)
         {
@@ -258,7 +258,7 @@ internal sealed class ClientMembership : IDisposable
     /// <summary>A silo of the view that is connected.</summary>
     private SiloAddress? Connected() => _peers.FindConnected(_cluster.Active, _turn);
 
-    private void Take((GrainTypesReply Types, TableSnapshot Table) answer)
+    private void OnAnswer((GrainTypesReply Types, TableSnapshot Table) answer)
     {
         // A silo that has just started does not know all classes yet.
         if (answer.Types.IsComplete && answer.Table.TableId != 0)
@@ -283,7 +283,7 @@ internal sealed class ClientMembership : IDisposable
         var endPoints = _gateways.Preferred.ToHashSet();
         foreach (var silo in view.ActiveSilos)
         {
-            if (endPoints.Contains(silo.Endpoint) || (view.Find(silo)?.Gateway is { } gateway && endPoints.Contains(gateway)))
+            if (endPoints.Contains(silo.Endpoint) || (view.FindMember(silo)?.Gateway is { } gateway && endPoints.Contains(gateway)))
                 return silo;
         }
 

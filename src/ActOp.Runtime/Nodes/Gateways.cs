@@ -126,7 +126,7 @@ internal sealed class Gateways(
 /// <summary>The address that a client has in its id. It is dialled by nobody.</summary>
 internal static class ClientAddress
 {
-    internal static IPAddress Of(ClientMessagingOptions options)
+    internal static IPAddress FromOptions(ClientMessagingOptions options)
     {
         if (options.LocalAddress is { } given)
             return given;

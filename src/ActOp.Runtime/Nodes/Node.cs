@@ -246,7 +246,7 @@ internal sealed class Node : IDisposable
 
     /// <summary>Where this node dials a silo: clients its gateway, silos its address. Null if the view does not list it.</summary>
     private EndPoint? EndPointOf(SiloAddress silo) =>
-        ClusterView.View.Find(silo) is { } member ? IsSilo ? silo.Endpoint : member.Gateway : null;
+        ClusterView.View.FindMember(silo) is { } member ? IsSilo ? silo.Endpoint : member.Gateway : null;
 
     /// <summary>The parts that need each other.</summary>
     private void TieCycles(ActivationParts parts)
@@ -317,7 +317,7 @@ internal sealed class Node : IDisposable
         if (!IsSilo)
             return;
         Manifests.Open(manifest);
-        Directory.Custom = CustomDirectories.Of(Local, ClusterView, Classes);
+        Directory.Custom = CustomDirectories.OfSilo(Local, ClusterView, Classes);
         Cluster = NewClusterService();
         Cluster.Host = Activations.AddSystemTarget(ClusterService.Name, Cluster);
         DirectoryService.Host = Activations.AddSystemTarget(DirectoryService.Name, DirectoryService);

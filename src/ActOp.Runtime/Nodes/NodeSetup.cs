@@ -189,7 +189,7 @@ internal static class SetupReader
         {
             Workers = workers,
             Shedding = shedding,
-            Statistics = CheckedStatistics.Of(services),
+            Statistics = CheckedStatistics.FromServices(services),
             Name = string.IsNullOrEmpty(name) ? "Silo_" + address : name,
             Gateway = gateway,
             Listens = listens,
@@ -226,7 +226,7 @@ internal static class SetupReader
         Validate(services);
         var address = services.GetService<NodeSeams>() is { } seams
             ? SiloAddress.New(IPAddress.Loopback, 0, -seams.Generation)
-            : NextClient(ClientAddress.Of(Messaging(services)));
+            : NextClient(ClientAddress.FromOptions(Messaging(services)));
         var gateways = Option<StaticGatewayListProviderOptions>(services).Gateways;
         var list = gateways.Count == 0 ? services.GetService<IGatewayListProvider>() : null;
         if (gateways.Count == 0 && list is null)
@@ -276,7 +276,7 @@ internal static class SetupReader
             Services = services,
             Time = time,
             GrainTime = services.GetKeyedService<TimeProvider>(TimeProviderNames.Grains) ?? common,
-            Loggers = GuardedLoggers.Of(services),
+            Loggers = GuardedLoggers.GuardedOf(services),
             Messaging = messaging,
             ResponseTimeout = (services.GetService<DebuggerSeam>()?.IsAttached ?? System.Diagnostics.Debugger.IsAttached)
                 ? messaging.ResponseTimeoutWithDebugger
@@ -308,7 +308,7 @@ internal static class SetupReader
             LocationCacheSize = directory.CacheSize,
             CachesLocations = address.IsClient || directory.CachingStrategy != GrainDirectoryOptions.CachingStrategyType.None,
             LocationLifetime = directory.MaximumCacheTTL,
-            CustomLocations = address.IsClient ? null : CustomCache.Of(services, directory),
+            CustomLocations = address.IsClient ? null : CustomCache.FromServices(services, directory),
             Seed = address.GetHashCode(),
         };
         setup.Tracing.Validate();

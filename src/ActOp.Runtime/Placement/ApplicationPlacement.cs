@@ -29,21 +29,21 @@ internal sealed class ApplicationPlacement(LocalNode local)
     internal const int MaxThreads = 4;
 
     /// <summary>By the grain type without type arguments, so that peers cannot fill it.</summary>
-    private readonly ConcurrentDictionary<string, Lane> _lanes = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, TypeThreads> _threads = new(StringComparer.Ordinal);
 
     /// <summary>Runs <paramref name="choose"/> for a grain of the hosted type <paramref name="grainType"/>.</summary>
     /// <exception cref="OrleansException">It did not end in time, or those before it have not.</exception>
     internal async Task<T> RunAsync<T>(string grainType, GrainId grain, Func<Task<T>> choose)
     {
-        var lane = _lanes.GetOrAdd(grainType, static _ => new Lane());
-        if (lane.IsBlocked)
+        var threads = _threads.GetOrAdd(grainType, static _ => new TypeThreads());
+        if (threads.IsBlocked)
         {
             throw new OrleansException("No silo is chosen for " + grain + ": the placement director or filters of its class block "
                 + MaxThreads + " threads for longer than " + Limit + ".");
         }
 
         using var givenUp = new CancellationTokenSource();
-        var visit = new Visit<T>(lane);
+        var visit = new Visit<T>(threads);
         var choice = visit.RunAsync(choose, givenUp.Token);
         Task ended = choice;
         await ended.WaitAsync(Limit, local.TaskTime, local.Background.Stopping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
@@ -56,11 +56,11 @@ internal sealed class ApplicationPlacement(LocalNode local)
     }
 
     /// <summary>The threads that the code of one grain type holds.</summary>
-    private sealed class Lane
+    private sealed class TypeThreads
     {
         private int _stuck;
 
-        internal SemaphoreSlim Threads { get; } = new(MaxThreads);
+        internal SemaphoreSlim Permits { get; } = new(MaxThreads);
 
         internal bool IsBlocked => Volatile.Read(ref _stuck) >= MaxThreads;
 
@@ -68,7 +68,7 @@ internal sealed class ApplicationPlacement(LocalNode local)
     }
 
     /// <summary>One choice.</summary>
-    private sealed class Visit<T>(Lane lane)
+    private sealed class Visit<T>(TypeThreads threads)
     {
         private const int Waiting = 0;
         private const int Running = 1;
@@ -94,12 +94,12 @@ internal sealed class ApplicationPlacement(LocalNode local)
         internal void GiveUp()
         {
             if (Interlocked.CompareExchange(ref _state, Stuck, Running) == Running)
-                lane.CountStuck(1);
+                threads.CountStuck(1);
         }
 
         private async Task<T> ChooseAsync(Func<Task<T>> choose, CancellationToken givenUp)
         {
-            await lane.Threads.WaitAsync(givenUp).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+            await threads.Permits.WaitAsync(givenUp).ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
             Task<T> chosen;
             Volatile.Write(ref _state, Running);
             try
@@ -110,8 +110,8 @@ internal sealed class ApplicationPlacement(LocalNode local)
             finally
             {
                 if (Interlocked.Exchange(ref _state, Returned) == Stuck)
-                    lane.CountStuck(-1);
-                lane.Threads.Release();
+                    threads.CountStuck(-1);
+                threads.Permits.Release();
             }
 
             return await chosen.ConfigureAwait(false);

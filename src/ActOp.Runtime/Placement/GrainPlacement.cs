@@ -68,7 +68,7 @@ internal sealed class GrainPlacement(
         silo = location.Silo;
         // A grain of this silo is in the table of activations.
         if (!silo.Equals(local.Address))
-            locations.Put(grain, location, replaces: isNew);
+            locations.SetLocation(grain, location, replaces: isNew);
         return true;
     }
 
@@ -256,7 +256,7 @@ internal sealed class GrainPlacement(
                 location = new Location(silo, default, 0);
             }
 
-            locations.Put(grain, location, replaces: location.Activation.IsDefault);
+            locations.SetLocation(grain, location, replaces: location.Activation.IsDefault);
             _lookups.TryRemove(wanted, out _);
             source.SetResult((location.Silo, isNew));
         }
@@ -313,7 +313,7 @@ internal readonly record struct CalledAs(string? Interface, ushort Version)
     /// The interface of the caller's reference; for a request from the wire, what it names, or else the interface that declares the method:
     /// in the version of this process if a silo has sent it, without a version if a client has.
     /// </summary>
-    internal static CalledAs Of(Call call, GrainClasses classes)
+    internal static CalledAs FromCall(Call call, GrainClasses classes)
     {
         if (call.Reference is { } reference)
             return new CalledAs(reference.InterfaceName, reference.InterfaceVersion);
@@ -358,7 +358,7 @@ internal sealed class PlacementHints
     private readonly ConcurrentDictionary<GrainId, SiloAddress> _hints = new(GrainsByRandomHash.Instance);
     private readonly ConcurrentQueue<GrainId> _order = new();
 
-    internal void Put(GrainId grain, SiloAddress silo)
+    internal void SetHint(GrainId grain, SiloAddress silo)
     {
         _hints[grain] = silo;
         _order.Enqueue(grain);

@@ -44,14 +44,14 @@ internal sealed class InterfaceVersions
 
     /// <summary>Whether a call may run on an activation of a silo with version <paramref name="current"/> of the interface.</summary>
     internal bool IsCompatible(string? interfaceName, ushort requested, ushort current) =>
-        requested == 0 || requested == current || Of(interfaceName).Compatibility.IsCompatible(requested, current);
+        requested == 0 || requested == current || StrategiesOf(interfaceName).Compatibility.IsCompatible(requested, current);
 
     /// <summary>The versions that may get a new activation. Without a requested version, all.</summary>
     internal ushort[] Select(string? interfaceName, ushort requested, ushort[] available)
     {
         if (requested == 0)
             return available;
-        var strategies = Of(interfaceName);
+        var strategies = StrategiesOf(interfaceName);
         return strategies.Selector.GetSuitableVersion(requested, available, strategies.Compatibility) ?? throw new OrleansException(
             "The version selector " + strategies.Selector.GetType() + " has returned null for " + interfaceName + ".");
     }
@@ -90,7 +90,7 @@ internal sealed class InterfaceVersions
         setting.Compatibility is null ? before.Compatibility : CompatibilityOf(setting.Compatibility),
         setting.Selector is null ? before.Selector : SelectorOf(setting.Selector));
 
-    private Strategies Of(string? interfaceName) =>
+    private Strategies StrategiesOf(string? interfaceName) =>
         interfaceName is not null && _byInterface.Count > 0 && _byInterface.TryGetValue(interfaceName, out var own) ? own : _default;
 
     private ICompatibilityDirector CompatibilityOf(string? name) => name switch
@@ -98,7 +98,7 @@ internal sealed class InterfaceVersions
         nameof(BackwardCompatible) => new Compatibility(static (requested, current) => current >= requested),
         nameof(StrictVersionCompatible) => new Compatibility(static (requested, current) => current == requested),
         nameof(AllVersionsCompatible) => new Compatibility(static (_, _) => true),
-        _ => Find<CompatibilityStrategy, ICompatibilityDirector>(
+        _ => FindDirector<CompatibilityStrategy, ICompatibilityDirector>(
             _services, name, nameof(GrainVersioningOptions.DefaultCompatibilityStrategy)),
     };
 
@@ -107,13 +107,13 @@ internal sealed class InterfaceVersions
         nameof(AllCompatibleVersions) => new Selector(static compatible => compatible),
         nameof(LatestVersion) => new Selector(static compatible => compatible.Length == 0 ? [] : [compatible.Max()]),
         nameof(MinimumVersion) => new Selector(static compatible => compatible.Length == 0 ? [] : [compatible.Min()]),
-        _ => Find<VersionSelectorStrategy, IVersionSelector>(
+        _ => FindDirector<VersionSelectorStrategy, IVersionSelector>(
             _services, name, nameof(GrainVersioningOptions.DefaultVersionSelectorStrategy)),
     };
 
     private sealed record Strategies(ICompatibilityDirector Compatibility, IVersionSelector Selector);
 
-    private static TDirector Find<TStrategy, TDirector>(IServiceProvider services, string? name, string option)
+    private static TDirector FindDirector<TStrategy, TDirector>(IServiceProvider services, string? name, string option)
         where TStrategy : class
         where TDirector : class =>
         (services.GetKeyedService<TStrategy>(name) is { } strategy ? services.GetKeyedService<TDirector>(strategy.GetType()) : null)

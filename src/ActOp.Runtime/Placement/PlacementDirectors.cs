@@ -56,7 +56,7 @@ internal sealed class SiloRoleDirector(SeededRandom random, ClusterView cluster)
     {
         var role = grain.Key.ToString();
         var view = cluster.View;
-        var inRole = Array.FindAll(silos, silo => view.Find(silo)?.Name == role);
+        var inRole = Array.FindAll(silos, silo => view.FindMember(silo)?.Name == role);
         return inRole.Length > 0 ? inRole[random.Next(inRole.Length)] : throw new OrleansException("No active silo that can run " + grain
             + " has the role " + role + ". The role of a silo is its name.");
     }

@@ -39,10 +39,10 @@ internal sealed class ResourceOptimizedDirector(
 
     private readonly Lock _gate = new();
 
-    /// <summary>Place of each silo in the arrays.</summary>
-    private readonly Dictionary<SiloAddress, int> _places = [];
+    /// <summary>Index of each silo in the arrays.</summary>
+    private readonly Dictionary<SiloAddress, int> _indexes = [];
 
-    /// <summary>Places of the silos of the arrays that were used last.</summary>
+    /// <summary>Indexes of the silos of the arrays that were used last.</summary>
     private readonly Dictionary<SiloAddress[], Slate> _slates = new(ReferenceEqualityComparer.Instance);
 
     private SiloUses _seen = SiloUses.None;
@@ -69,7 +69,7 @@ internal sealed class ResourceOptimizedDirector(
                 : _last = SlateOf(silos, requester);
             var chosen = Best(slate);
             _sum++;
-            _most = Math.Max(_most, ++_counts[slate.Places[chosen]]);
+            _most = Math.Max(_most, ++_counts[slate.Indexes[chosen]]);
             return silos[chosen];
         }
     }
@@ -83,16 +83,16 @@ internal sealed class ResourceOptimizedDirector(
         _seen = current;
         _last = null;
         _slates.Clear();
-        _places.Clear();
+        _indexes.Clear();
         _sum = 0;
         _most = 1;
         _meanFixed = current.All.Values.Select(FixedScore).DefaultIfEmpty().Average();
         foreach (var (silo, use) in current.All)
         {
-            var place = PlaceOf(silo);
-            _counts[place] = counts.GetValueOrDefault(silo, use.Activations);
-            _most = Math.Max(_most, _counts[place]);
-            _sum += _counts[place];
+            var index = IndexOf(silo);
+            _counts[index] = counts.GetValueOrDefault(silo, use.Activations);
+            _most = Math.Max(_most, _counts[index]);
+            _sum += _counts[index];
         }
     }
 
@@ -102,16 +102,16 @@ internal sealed class ResourceOptimizedDirector(
     /// </summary>
     private Dictionary<SiloAddress, int> Follow(SiloUses current)
     {
-        KeyValuePair<SiloAddress, SiloUse>[] again = [.. current.All.Where(pair => _places.ContainsKey(pair.Key))];
+        KeyValuePair<SiloAddress, SiloUse>[] again = [.. current.All.Where(pair => _indexes.ContainsKey(pair.Key))];
         if (again.Length == 0)
             return [];
         // What all have gained since the last reports is taken over whole: it changes none of the differences.
-        var gained = (int)again.Average(pair => pair.Value.Activations - _counts[_places[pair.Key]]);
+        var gained = (int)again.Average(pair => pair.Value.Activations - _counts[_indexes[pair.Key]]);
         var shares = Math.Min(again.Length, MaxShares);
         var left = Math.Pow(1 - (1.0 / shares), Math.Max(1, current.Number - _seen.Number));
         return again.ToDictionary(static pair => pair.Key, pair =>
         {
-            var followed = _counts[_places[pair.Key]] + gained;
+            var followed = _counts[_indexes[pair.Key]] + gained;
             double difference = pair.Value.Activations - followed;
             // Not times the rest of 1: an error of rounding above a whole number would count as one more.
             var part = difference - (difference * left);
@@ -126,28 +126,28 @@ internal sealed class ResourceOptimizedDirector(
             return found;
         if (_slates.Count >= MaxSlates)
             _slates.Clear();
-        return _slates[silos] = new Slate(silos, [.. silos.Select(PlaceOf)], requester, Array.IndexOf(silos, requester));
+        return _slates[silos] = new Slate(silos, [.. silos.Select(IndexOf)], requester, Array.IndexOf(silos, requester));
     }
 
     /// <summary>
     /// A silo that has not reported yet has no activations, and uses as much else as the mean: nothing would make every silo send all
     /// its new grains there.
     /// </summary>
-    private int PlaceOf(SiloAddress silo)
+    private int IndexOf(SiloAddress silo)
     {
-        if (_places.TryGetValue(silo, out var place))
-            return place;
-        place = _places.Count;
-        if (place >= _counts.Length)
+        if (_indexes.TryGetValue(silo, out var index))
+            return index;
+        index = _indexes.Count;
+        if (index >= _counts.Length)
         {
-            Array.Resize(ref _counts, Math.Max(8, place * 2));
-            Array.Resize(ref _fixed, Math.Max(8, place * 2));
+            Array.Resize(ref _counts, Math.Max(8, index * 2));
+            Array.Resize(ref _fixed, Math.Max(8, index * 2));
         }
 
-        _places.Add(silo, place);
-        _counts[place] = 0;
-        _fixed[place] = _seen.All.TryGetValue(silo, out var use) ? FixedScore(use) : _meanFixed;
-        return place;
+        _indexes.Add(silo, index);
+        _counts[index] = 0;
+        _fixed[index] = _seen.All.TryGetValue(silo, out var use) ? FixedScore(use) : _meanFixed;
+        return index;
     }
 
     /// <summary>The index of the chosen silo.</summary>
@@ -163,16 +163,16 @@ internal sealed class ResourceOptimizedDirector(
         for (var i = 0; i < count && (i < drawn || best < 0); i++)
         {
             var index = (first + i) % count;
-            if (_counts[slate.Places[index]] <= limit && Score(slate.Places[index]) is var score && score < least)
+            if (_counts[slate.Indexes[index]] <= limit && Score(slate.Indexes[index]) is var score && score < least)
                 (best, least) = (index, score);
         }
 
         // All are above.
         for (var index = 0; index < count && best < 0; index++)
-            best = _counts[slate.Places[index]] == slate.Places.Min(place => _counts[place]) ? index : -1;
+            best = _counts[slate.Indexes[index]] == slate.Indexes.Min(index => _counts[index]) ? index : -1;
         var near = slate.Near;
-        return near >= 0 && _counts[slate.Places[near]] <= limit
-            && Score(slate.Places[near]) <= least + (options.LocalSiloPreferenceMargin / 100.0) ? near : best;
+        return near >= 0 && _counts[slate.Indexes[near]] <= limit
+            && Score(slate.Indexes[near]) <= least + (options.LocalSiloPreferenceMargin / 100.0) ? near : best;
     }
 
     /// <summary>The upper end of the partitioner's band.</summary>
@@ -180,12 +180,12 @@ internal sealed class ResourceOptimizedDirector(
     {
         if (tolerance is not { } half)
             return double.PositiveInfinity;
-        var mean = _sum / (double)_places.Count;
+        var mean = _sum / (double)_indexes.Count;
         return SiloLoad.Around(mean, mean, half).Upper;
     }
 
     /// <summary>Between 0 and 1; the lower the better.</summary>
-    private double Score(int place) => _fixed[place] + (options.ActivationCountWeight * _counts[place] / (_weights * _most));
+    private double Score(int index) => _fixed[index] + (options.ActivationCountWeight * _counts[index] / (_weights * _most));
 
     /// <summary>The part of the score that changes only with the reports.</summary>
     private double FixedScore(SiloUse use)
@@ -203,10 +203,10 @@ internal sealed class ResourceOptimizedDirector(
 
     /// <summary>The silos that one grain type may be placed on.</summary>
     /// <param name="Silos">The shared array; compared by reference.</param>
-    /// <param name="Places">The place of each silo.</param>
+    /// <param name="Indexes">The index of each silo.</param>
     /// <param name="Requester">Who asked.</param>
     /// <param name="Near">Its index; -1 if it is not one of them.</param>
-    private sealed record Slate(SiloAddress[] Silos, int[] Places, SiloAddress Requester, int Near);
+    private sealed record Slate(SiloAddress[] Silos, int[] Indexes, SiloAddress Requester, int Near);
 }
 
 /// <summary>What one silo uses of its resources, as it tells the others.</summary>
@@ -237,5 +237,5 @@ internal sealed class SiloUses(KeyValuePair<SiloAddress, SiloUse>[] uses, long n
     /// <summary>The largest memory that a silo may use.</summary>
     internal long MostMemory { get; } = uses.Select(static pair => pair.Value.MaxMemory).DefaultIfEmpty().Max();
 
-    internal SiloUse Of(SiloAddress silo) => _uses.GetValueOrDefault(silo);
+    internal SiloUse UseOf(SiloAddress silo) => _uses.GetValueOrDefault(silo);
 }

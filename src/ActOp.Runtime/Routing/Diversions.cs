@@ -21,7 +21,7 @@ internal sealed class Diversions(GrainClasses classes, ClusterManifests manifest
 
     /// <summary>Whether an activation of this silo cannot run the request.</summary>
     internal bool IsIncompatible(Call call) => call.CalledThrough is not null
-        && CalledAs.Of(call, classes) is { Version: > 0 } called
+        && CalledAs.FromCall(call, classes) is { Version: > 0 } called
         && !manifests.Versions.IsCompatible(called.Interface, called.Version, called.Interface is { } name ? classes.VersionOf(name)
             : (ushort)0);
 
@@ -38,7 +38,7 @@ internal sealed class Diversions(GrainClasses classes, ClusterManifests manifest
             return;
         }
 
-        var called = CalledAs.Of(call, classes);
+        var called = CalledAs.FromCall(call, classes);
         activation.Deactivate(new DeactivationReason(DeactivationReasonCode.IncompatibleRequest, "A request for version " + called.Version
             + " of " + called.Interface + " arrived; this silo has version " + classes.VersionOf(called.Interface!) + "."));
         endings.Follow(RouteAfterAsync(call, activation, router));

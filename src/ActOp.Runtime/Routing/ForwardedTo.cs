@@ -16,7 +16,7 @@ internal sealed record ForwardedTo(SiloAddress Silo, SiloAddress By, int Hop, lo
     /// <summary>
     /// The silo that must reply to the use <paramref name="ticket"/> of a call, for either form of <paramref name="remote"/>.
     /// </summary>
-    internal static SiloAddress? Of(object? remote, long ticket) =>
+    internal static SiloAddress? DebtorOf(object? remote, long ticket) =>
         Note(ref remote, ticket) is { } note ? note.Silo : remote as SiloAddress;
 
     /// <summary>Whether no reply may arrive because <paramref name="dead"/> is dead.</summary>

@@ -135,13 +135,13 @@ internal sealed class IdIntern
     internal static IdIntern Current => t_instance ??= new IdIntern();
 
     /// <exception cref="SerializerException">The frame is malformed.</exception>
-    internal GrainId Read(ref WireReader reader) => Find(GrainIdBytes.Read(ref reader));
+    internal GrainId Read(ref WireReader reader) => Intern(GrainIdBytes.Read(ref reader));
 
     /// <summary>The id with these bytes.</summary>
-    internal GrainId Find(in GrainIdBytes id) => Find(id.Hash, id.Type, id.Key);
+    internal GrainId Intern(in GrainIdBytes id) => Intern(id.Hash, id.Type, id.Key);
 
     /// <summary>The id with these bytes.</summary>
-    internal GrainId Find(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key)
+    internal GrainId Intern(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key)
     {
         if (type.IsEmpty && key.IsEmpty)
             return default;

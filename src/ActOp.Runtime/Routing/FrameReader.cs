@@ -34,7 +34,7 @@ internal sealed class FrameReader(
     internal void Read(Sender sender, PeerRole role, ReadOnlySpan<byte> frame)
     {
         var scratch = Scratch.Rent(calls);
-        scratch.Session.LimitDecoded(decoding.Of(frame.Length));
+        scratch.Session.LimitDecoded(decoding.LimitOf(frame.Length));
         var reader = new WireReader(frame, scratch.Session);
         switch ((FrameKind)reader.ReadByte())
         {
@@ -108,7 +108,7 @@ internal sealed class RequestReader(
         var deadline = calls.DeadlineOf(!header.HasDeadline ? CallRegistry.NoDeadline
             : header.TimeLeft > 0 ? header.TimeLeft + (long)Clock.Period.TotalMilliseconds : 0);
         var activation = activations.FindRecent(targetBytes.Hash, targetBytes.Type, targetBytes.Key);
-        var target = activation is null ? IdIntern.Current.Find(targetBytes) : activation.GrainId;
+        var target = activation is null ? IdIntern.Current.Intern(targetBytes) : activation.GrainId;
         if (!rights.MayRequest(sender, role, header, target, source, frame))
             return;
         var caller = header.HasOrigin ? (header.Origin!, header.Mark) : (sender.Address, sender.Mark);
@@ -141,7 +141,7 @@ internal sealed class RequestReader(
         var header = RequestHeader.Read(ref reader, out var targetBytes, out _, out _);
         if (header is { HasOrigin: false, IsOneWay: false })
             return;
-        var target = IdIntern.Current.Find(targetBytes);
+        var target = IdIntern.Current.Intern(targetBytes);
         if (header.IsOneWay)
         {
             calls.Lost(TypeManifest.FindMethod(header.MethodId)?.Name
@@ -209,7 +209,7 @@ internal sealed class RequestReader(
         {
             if (call is OpaqueCall opaque)
             {
-                opaque.Take(flags, ref reader);
+                opaque.ReadRest(flags, ref reader);
                 return true;
             }
 
@@ -257,7 +257,7 @@ internal sealed class ReplyReader(
     {
         var header = ReplyHeader.Read(ref reader);
         var id = (long)header.Ticket;
-        if (calls.Registry.Find(id) is not { } call)
+        if (calls.Registry.FindCall(id) is not { } call)
             return;
         // A member may answer what was sent to another: it relays, or the call was forwarded to it. Of others the call must expect the
         // answer.
@@ -271,7 +271,7 @@ internal sealed class ReplyReader(
         if (!call.TryClaim(id))
             return;
         if (header.Silo is not null && role != PeerRole.Client && client is null)
-            locations.Put(call.TargetId, new Location(header.Silo, default, header.Epoch));
+            locations.SetLocation(call.TargetId, new Location(header.Silo, default, header.Epoch));
         ReadOutcome(call, header, sender, ref reader);
         Publish(call);
     }
@@ -283,7 +283,7 @@ internal sealed class ReplyReader(
     {
         var note = ForwardedFrame.Read(ref reader);
         var id = (long)note.Ticket;
-        if (calls.Registry.Find(id) is not { } call)
+        if (calls.Registry.FindCall(id) is not { } call)
             return;
         var before = Volatile.Read(ref call.Remote);
         var known = before;
@@ -378,6 +378,6 @@ internal sealed class ReplyReader(
             return false;
         return isRelayed
             ? SystemGrainIds.TryGetAddress(call.TargetId, out var owner) && owner.Equals(node)
-            : node.Equals(ForwardedTo.Of(Volatile.Read(ref call.Remote), id));
+            : node.Equals(ForwardedTo.DebtorOf(Volatile.Read(ref call.Remote), id));
     }
 }

@@ -89,7 +89,7 @@ internal sealed class FrameRights(LocalNode local, CallSender calls, PeerTable p
             return new(Refusal.Source, "a call of " + target + " in the name of another node");
         if (!SystemGrainIds.IsControl(target))
             return null;
-        if (isClient && !(SystemGrainIds.TryGetAddress(target, out var place) && place.Equals(local.Address)))
+        if (isClient && !(SystemGrainIds.TryGetAddress(target, out var silo) && silo.Equals(local.Address)))
             return new(Refusal.Origin, "a call of " + target + ", which is not here");
         return SystemRights.Allows(header.MethodId, role)
             ? null

@@ -268,7 +268,7 @@ internal sealed class FrameWriter(
 
         if (call.CalledThrough is null && !known.HasVersions)
             return false;
-        called = CalledAs.Of(call, classes);
+        called = CalledAs.FromCall(call, classes);
         return called.Interface is not null && (call.CalledThrough is not null || !HasVersion(known, target, called));
     }
 

@@ -95,62 +95,89 @@ internal struct WriteBurst(long frequency)
     }
 }
 
+/// <summary>Who writes a frame that is appended to a link: what <see cref="SendBatch.Decide"/> answers.</summary>
+internal enum FlushedBy
+{
+    /// <summary>The link, at once: if nobody is asked to flush it yet, it asks its <see cref="LinkFlusher"/>.</summary>
+    Link,
+
+    /// <summary>The pause of the run of stage items that the thread is in, with all other links of the run.</summary>
+    Pause,
+
+    /// <summary>The batch of callers outside of grains that the thread resumes.</summary>
+    Batch,
+}
+
 /// <summary>
 /// The links with frames of this thread, which it flushes when its stage pauses: frames of many turns are sent in one write without waking
 /// another thread. The send stages take over when there are more frames than one write should have.
 /// </summary>
 /// <remarks>The whole decision, with what else flushes, is a table of docs/path.md: "Who flushes a link".</remarks>
-internal static class SendBatch
+internal sealed class SendBatch
 {
     /// <summary>Links between two flushes; with more, the thread flushes early.</summary>
     private const int MaxLinks = 64;
 
+    /// <summary>Of the thread, for good: it is empty between two runs.</summary>
     [ThreadStatic]
-    private static Link[]? t_links;
+    private static SendBatch? t_batch;
 
-    [ThreadStatic]
-    private static int t_count;
+    private readonly Link[] _links = new Link[MaxLinks];
+    private int _count;
 
-    /// <summary>
-    /// Puts a frame into the link, to be flushed by this thread's next pause, with its batch of callers, or at once where there is none.
-    /// </summary>
-    internal static SendResult Append(Link link, ReadOnlySpan<byte> frame)
+    /// <summary>The one decision who flushes.</summary>
+    /// <param name="isControl">Whether the frame goes over the control channel.</param>
+    internal static FlushedBy Decide(bool isControl) =>
+        isControl ? FlushedBy.Link
+        : Stage.WillPause ? FlushedBy.Pause
+        : PoolBatch.Current is not null ? FlushedBy.Batch
+        : FlushedBy.Link;
+
+    /// <summary>Puts a frame into the link; <see cref="Decide"/> says who flushes it.</summary>
+    internal static SendResult Append(Link link, ReadOnlySpan<byte> frame, bool isControl)
     {
-        if (!Stage.WillPause)
-            return PoolBatch.Current is { } batch ? batch.Append(link, frame) : link.TryAppend(frame);
-        var result = link.TryAppendDeferred(frame);
-        if (result == SendResult.Accepted)
-            Add(link);
-        return result;
+        switch (Decide(isControl))
+        {
+            case FlushedBy.Pause:
+                var result = link.TryAppendDeferred(frame);
+                if (result == SendResult.Accepted)
+                    (t_batch ??= new SendBatch()).Add(link);
+                return result;
+            // A batch that is closed defers nothing.
+            case FlushedBy.Batch when PoolBatch.Current!.TryAppend(link, frame) is { } deferred:
+                return deferred;
+            default:
+                return link.TryAppend(frame);
+        }
     }
 
     /// <summary>The pause.</summary>
-    internal static void Flush()
+    internal static void Flush() => t_batch?.FlushLinks();
+
+    private void FlushLinks()
     {
-        var links = t_links;
-        var count = t_count;
-        t_count = 0;
+        var count = _count;
+        _count = 0;
         for (var index = 0; index < count; index++)
         {
             // More: another thread has appended frames and flushes them or has scheduled a flush. Blocked: the poller schedules the flush.
-            links![index].Flush();
-            links[index] = null!;
+            _links[index].Flush();
+            _links[index] = null!;
         }
     }
 
-    private static void Add(Link link)
+    private void Add(Link link)
     {
-        var links = t_links ??= new Link[MaxLinks];
-        for (var index = t_count - 1; index >= 0; index--)
+        for (var index = _count - 1; index >= 0; index--)
         {
-            if (ReferenceEquals(links[index], link))
+            if (ReferenceEquals(_links[index], link))
                 return;
         }
 
-        if (t_count == MaxLinks)
-            Flush();
+        if (_count == MaxLinks)
+            FlushLinks();
         if (Invariant.AreChecked)
-            Invariant.Holds(t_count >= 0 && t_count < MaxLinks);
-        links[t_count++] = link;
+            Invariant.Holds(_count >= 0 && _count < MaxLinks);
+        _links[_count++] = link;
     }
 }

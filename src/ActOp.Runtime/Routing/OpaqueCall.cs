@@ -56,7 +56,7 @@ internal sealed class OpaqueCall : Call
     internal override object? BoxedResult { get; set; }
 
     /// <summary>Takes what is left of the frame.</summary>
-    internal void Take(FrameFlags flags, ref WireReader reader)
+    internal void ReadRest(FrameFlags flags, ref WireReader reader)
     {
         RestFlags = flags & (FrameFlags.HasContext | FrameFlags.HasTrace);
         _rest = reader.ReadRaw(reader.Remaining).ToArray();

@@ -29,7 +29,7 @@ internal sealed class PeerEntries(Func<SiloAddress, PeerEntry> make)
         }
     }
 
-    internal PeerEntry? Find(SiloAddress address)
+    internal PeerEntry? FindEntry(SiloAddress address)
     {
         ref var recent = ref RecentOf(address);
         if (Volatile.Read(ref recent) is { IsRemoved: false } found && found.Address.Equals(address))

@@ -202,8 +202,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     }
 
     private static SendResult Append(Peer peer, uint affinity, bool control, ReadOnlySpan<byte> frame) =>
-        control ? peer.Control?.TryAppend(frame) ?? SendResult.Closed
-        : peer.GetLink(affinity) is { } link ? SendBatch.Append(link, frame) : SendResult.Closed;
+        (control ? peer.Control : peer.GetLink(affinity)) is { } link ? SendBatch.Append(link, frame, control) : SendResult.Closed;
 
     private Exception? Wait(uint affinity, bool control, ReadOnlySpan<byte> frame)
     {
@@ -268,7 +267,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
                 if (result != SendResult.Accepted)
                     return;
 
-                waiting.Take();
+                waiting.RemoveFirst();
                 table.Waiting.Return(next.Frame.Length);
                 if (_isPaused && !control && waiting.Bytes <= table.Waiting.ResumeAt)
                     Pause(false);
@@ -308,7 +307,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         Invariant.Held(_gate);
         while (waiting.Frames.TryPeek(out var frame))
         {
-            waiting.Take();
+            waiting.RemoveFirst();
             table.Waiting.Return(frame.Frame.Length);
             table.GiveUp(address, frame.Frame);
         }
@@ -337,7 +336,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             Volatile.Write(ref _isWaiting, true);
         }
 
-        internal void Take()
+        internal void RemoveFirst()
         {
             Volatile.Write(ref _bytes, _bytes - Frames.Dequeue().Frame.Length);
             Volatile.Write(ref _isWaiting, Frames.Count > 0);

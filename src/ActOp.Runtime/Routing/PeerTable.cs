@@ -203,11 +203,11 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     internal void Connect(SiloAddress silo) => EntryOf(silo)?.EnsureDialled();
 
     /// <summary>The bytes that a node has sent over its present links.</summary>
-    internal long BytesFrom(SiloAddress address) => _entries.Find(address)?.BytesReceived ?? 0;
+    internal long BytesFrom(SiloAddress address) => _entries.FindEntry(address)?.BytesReceived ?? 0;
 
-    internal bool IsConnected(SiloAddress address) => _entries.Find(address) is { IsConnected: true };
+    internal bool IsConnected(SiloAddress address) => _entries.FindEntry(address) is { IsConnected: true };
 
-    internal bool IsKnown(SiloAddress address) => IsConnected(address) || _cluster.View.Find(address) is not null;
+    internal bool IsKnown(SiloAddress address) => IsConnected(address) || _cluster.View.FindMember(address) is not null;
 
     /// <summary>
     /// The first of the silos that is connected, beginning with the one at <paramref name="first"/> modulo their number; null if none is.
@@ -225,7 +225,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     }
 
     /// <summary>A known node as the sender of frames, or null. For tests and diagnosis.</summary>
-    internal Sender? FindSender(SiloAddress address) => _entries.Find(address)?.Sender;
+    internal Sender? FindSender(SiloAddress address) => _entries.FindEntry(address)?.Sender;
 
     /// <summary>Connected nodes that are clients, or silos.</summary>
     internal int Count(bool clients) => _entries.All.Count(entry => entry.Address.IsClient == clients && entry.IsConnected);
@@ -257,7 +257,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Leaves what a client has sent in the network, or reads it again. Calls for one client must not overlap.</summary>
     internal void Pause(SiloAddress client, bool isPaused)
     {
-        var peer = _entries.Find(client)?.Connection;
+        var peer = _entries.FindEntry(client)?.Connection;
         if (isPaused)
             peer?.PauseReading(ReadPause.Requests);
         else
@@ -265,7 +265,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     }
 
     /// <summary>The bytes that wait for a node beyond its links.</summary>
-    internal long WaitingBytesOf(SiloAddress address) => _entries.Find(address)?.WaitingBytes ?? 0;
+    internal long WaitingBytesOf(SiloAddress address) => _entries.FindEntry(address)?.WaitingBytes ?? 0;
 
     /// <summary>The silo is dead, or the client gone: nothing more is sent to it.</summary>
     internal void Remove(SiloAddress address) => _entries.Remove(address);
@@ -321,7 +321,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         if (peer is { LastFailure.IsPermanent: true, EndPoint: { } endPoint } && _searches.TryGetValue(endPoint, out var search))
             search.Refused?.TrySetResult();
-        if (peer.Id is not { } id || !SiloAddress.TryParse(id.Name, out var address) || _entries.Find(address) is not { } entry)
+        if (peer.Id is not { } id || !SiloAddress.TryParse(id.Name, out var address) || _entries.FindEntry(address) is not { } entry)
             return;
         entry.DialFailed();
         SiloNotReached?.Invoke(address, peer.LastFailure ?? new DialFailure(reason, null));
@@ -389,7 +389,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         TypeShare.Current = entry.Sender.Types;
         try
         {
-            while (entry.Sender.Held.Take(Now) is { } frame)
+            while (entry.Sender.Held.TakeFrame(Now) is { } frame)
                 Reader.Read(entry.Sender, role, frame);
         }
         catch (Exception exception)
@@ -530,7 +530,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     private PeerEntry? EntryOf(SiloAddress address)
     {
-        if (_entries.Find(address) is { } entry)
+        if (_entries.FindEntry(address) is { } entry)
             return entry;
         // To a silo without a gateway a client has no link, and will have none.
         if (address.IsClient || _closing || _cluster.IsDead(address) || (!_local.IsSilo && _endPointOf(address) is null)

@@ -100,7 +100,7 @@ internal sealed class Router(
 
     /// <param name="call">The request.</param>
     /// <param name="target">Its grain.</param>
-    /// <param name="reference">The caller's reference, to remember the place; null for requests from the wire.</param>
+    /// <param name="reference">The caller's reference, to remember the location; null for requests from the wire.</param>
     /// <param name="counted">The hop that may follow is counted already.</param>
     internal void RouteByTable(Call call, GrainId target, GrainReference? reference, bool counted = false)
     {
@@ -114,21 +114,21 @@ internal sealed class Router(
             return;
         }
 
-        if (SystemGrainIds.TryGetAddress(target, out var place))
+        if (SystemGrainIds.TryGetAddress(target, out var node))
         {
             // The observer of another client: silos are connected to it.
-            if (!local.IsSilo && place.IsClient && !place.Equals(local.Address))
+            if (!local.IsSilo && node.IsClient && !node.Equals(local.Address))
             {
                 Ask(call, target, counted);
             }
-            else if (destinations.IsKnown(place) || (call.Method.IsSystem && call.Reference is not null))
+            else if (destinations.IsKnown(node) || (call.Method.IsSystem && call.Reference is not null))
             {
-                ToSilo(call, place, counted);
+                ToSilo(call, node, counted);
             }
             else
             {
                 Activation.Fail(
-                    call, new SiloUnavailableException("The silo " + place + " of " + target + " is not a member of the cluster."));
+                    call, new SiloUnavailableException("The silo " + node + " of " + target + " is not a member of the cluster."));
             }
 
             return;
@@ -159,7 +159,7 @@ internal sealed class Router(
     /// </summary>
     private void ToKnownOrAsk(Call call, GrainId target, GrainReference? reference, bool counted)
     {
-        if (Forwards.TrustsCaches(call) && destinations.Find(target) is { } found)
+        if (Forwards.TrustsCaches(call) && destinations.FindTrusted(target) is { } found)
         {
             if (reference is not null)
                 reference.Hint = found;
@@ -285,7 +285,7 @@ internal sealed class Router(
     {
         try
         {
-            var silos = placement.CompatibleSilos(target, CalledAs.Of(call, classes));
+            var silos = placement.CompatibleSilos(target, CalledAs.FromCall(call, classes));
             var others = Array.FindAll(silos, silo => !silo.Equals(local.Address));
             if (others.Length > 0)
                 ToSilo(call, others[local.Random.Next(others.Length)], counted);
@@ -303,7 +303,7 @@ internal sealed class Router(
     {
         try
         {
-            var called = CalledAs.Of(call, classes);
+            var called = CalledAs.FromCall(call, classes);
             return placement.TryLocate(target, called, call.Context, CallTrace.OfRoute(call), out var silo, out var isNew)
                 && TryGo(call, target, silo, isNew, counted);
         }
@@ -358,7 +358,7 @@ internal sealed class Router(
             while (true)
             {
                 var (silo, isNew) = await placement.LocateAsync(
-                    target, CalledAs.Of(call, classes), call.Context, CallTrace.OfRoute(call)).ConfigureAwait(false);
+                    target, CalledAs.FromCall(call, classes), call.Context, CallTrace.OfRoute(call)).ConfigureAwait(false);
                 if (TryGo(call, target, silo, isNew, counted))
                     return;
                 // The activation that the directory lists is gone already.
@@ -382,11 +382,11 @@ internal sealed class Destinations(LocalNode local, ClusterView cluster, PeerTab
     internal Func<SiloAddress?>? PreferredGateway { get; set; }
 
     /// <summary>The location that the cache has, if its silo is to be trusted.</summary>
-    internal CachedLocation? Find(GrainId grain) =>
-        locations.Find(grain) is { } found && MayTrust(found.Silo) ? found : null;
+    internal CachedLocation? FindTrusted(GrainId grain) =>
+        locations.FindLocation(grain) is { } found && MayTrust(found.Silo) ? found : null;
 
     /// <summary>Where a grain is now.</summary>
-    internal void Learn(GrainId grain, in Location location) => locations.Put(grain, location);
+    internal void Learn(GrainId grain, in Location location) => locations.SetLocation(grain, location);
 
     /// <summary>
     /// The grains of a stopping silo move, so a cached location there is looked up again. A client without a link to a silo uses another
@@ -409,8 +409,8 @@ internal sealed class Destinations(LocalNode local, ClusterView cluster, PeerTab
     /// Such ids come from peers, in references too, and this node dials nobody because an id says so. Only the runtime itself calls the
     /// methods of system targets; those of others are checked before they are routed.
     /// </summary>
-    internal bool IsKnown(SiloAddress place) =>
-        place.IsClient || place.Equals(local.Address) || peers.IsConnected(place) || cluster.View.Find(place) is not null;
+    internal bool IsKnown(SiloAddress node) =>
+        node.IsClient || node.Equals(local.Address) || peers.IsConnected(node) || cluster.View.FindMember(node) is not null;
 
     /// <summary>
     /// The silo to which a client sends calls to a grain with unknown location: the same one for the same grain within a view.

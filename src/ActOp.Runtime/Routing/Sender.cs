@@ -86,7 +86,7 @@ internal sealed class Sender(SiloAddress address, ClusterView cluster, bool isSi
             return PeerRole.Client;
         if (view.IsDead(address))
             return PeerRole.Stranger;
-        return !isSilo || view.Find(address) is not null ? PeerRole.Member : PeerRole.Newcomer;
+        return !isSilo || view.FindMember(address) is not null ? PeerRole.Member : PeerRole.Newcomer;
     }
 
     private sealed record Standing(View View, PeerRole Role);
@@ -141,7 +141,7 @@ internal sealed class HeldFrames
     /// <summary>
     /// The next frame, with what is left of the time of its request; null, and none waits any more, if there is none.
     /// </summary>
-    internal byte[]? Take(long now)
+    internal byte[]? TakeFrame(long now)
     {
         lock (_gate)
         {

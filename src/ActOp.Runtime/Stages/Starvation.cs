@@ -21,8 +21,8 @@ internal sealed class Starvation(IReadOnlyList<SizedStage> stages, double proces
     /// <summary>The demand, with the time lost to other processes as blocked time.</summary>
     internal IReadOnlyList<StageDemand> AddTo(IReadOnlyList<StageDemand> demands, StageUsage[] begin, StageUsage[] end, double seconds)
     {
-        var (share, foreign) = _foreign.Take(seconds);
-        if (_delay.Take() is not { } own)
+        var (share, foreign) = _foreign.TakeShare(seconds);
+        if (_delay.TakeTimes() is not { } own)
         {
             return [.. demands.Select((demand, i) => demand with
             {
@@ -35,7 +35,7 @@ internal sealed class Starvation(IReadOnlyList<SizedStage> stages, double proces
         var (ran, waited) = (own.Ran / seconds, own.Waited / seconds);
         // Work outside of the stages, such as garbage collections and callers in this process, needs processors too.
         var needed = demands.Sum(static demand => demand.Processors) + Math.Max(0, ran - used);
-        var stretch = _estimate.Stretch(needed, foreign, ran, waited, _runnable.Take());
+        var stretch = _estimate.Stretch(needed, foreign, ran, waited, _runnable.TakeMean());
         return [.. demands.Select(demand => demand with { Blocked = demand.Blocked + (demand.Compute * (stretch - 1)) })];
     }
 }
@@ -190,7 +190,7 @@ internal sealed class ForeignCpuShare(double processors, Func<double> ownTime, F
     /// The share of the ready time since the last call that is due to other processes, 0 to 1, and how many processors they used.
     /// </summary>
     /// <param name="seconds">Seconds since the last call.</param>
-    internal (double Share, double Processors) Take(double seconds)
+    internal (double Share, double Processors) TakeShare(double seconds)
     {
         var (own, machine) = (ownTime(), machineTime());
         var (usedByUs, usedByAll) = (own - _own, machine - _machine);
@@ -250,7 +250,7 @@ internal sealed class RunnableThreads
     }
 
     /// <summary>The mean of the samples since the last call; null without any.</summary>
-    internal double? Take()
+    internal double? TakeMean()
     {
         lock (_gate)
         {

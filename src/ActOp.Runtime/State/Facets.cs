@@ -27,7 +27,7 @@ internal sealed class Facets
     internal Type[] ArgumentTypes { get; }
 
     /// <summary>Null if no constructor of the class has facets.</summary>
-    internal static Facets? Find(Type type, IServiceProvider services)
+    internal static Facets? FindFacets(Type type, IServiceProvider services)
     {
         if (Choose(type.GetConstructors()) is not { } constructor)
             return null;

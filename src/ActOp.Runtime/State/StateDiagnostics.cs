@@ -57,7 +57,7 @@ internal sealed class StateDiagnostics : IDisposable
     {
         Activators = activators;
         _time = time;
-        Log = new StateLog(GuardedLoggers.Of(loggers).CreateLogger("ActOp.Runtime"));
+        Log = new StateLog(GuardedLoggers.GuardedOf(loggers).CreateLogger("ActOp.Runtime"));
         _counts =
         [
             _meter.CreateCounter<long>("actop.storage.reads", null, "States that were read."),
@@ -79,7 +79,7 @@ internal sealed class StateDiagnostics : IDisposable
     internal IActivatorProvider? Activators { get; }
 
     /// <summary>The parts of the silo of an activation; parts of their own for a context that a test has made.</summary>
-    internal static StateDiagnostics Of(IServiceProvider services) =>
+    internal static StateDiagnostics FromServices(IServiceProvider services) =>
         services.GetService<StateDiagnostics>()
             ?? new StateDiagnostics(services.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance, TimeProvider.System);
 
@@ -175,7 +175,7 @@ internal sealed class StateDiagnostics : IDisposable
 internal static class GrainBytes
 {
     /// <summary>The bytes of the type, a slash and those of the key. If they are UTF-8: as the id is written everywhere.</summary>
-    internal static byte[] Of(GrainId grain) => [.. grain.Type.AsSpan(), (byte)'/', .. grain.Key.AsSpan()];
+    internal static byte[] BytesOf(GrainId grain) => [.. grain.Type.AsSpan(), (byte)'/', .. grain.Key.AsSpan()];
 
     /// <summary>
     /// As the id is written everywhere, if it is UTF-8. Otherwise a zero and its bytes as hexadecimal digits: no type of grains begins with

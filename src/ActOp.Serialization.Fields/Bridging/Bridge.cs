@@ -21,7 +21,7 @@ internal static class Bridge
     internal static CodecProvider Latest => Array.Find(Live(), HasServices) ?? Default.Value;
 
     /// <summary>True when an application has a codec for the type.</summary>
-    internal static bool Supports(Type type) => Find(type) is not null;
+    internal static bool Supports(Type type) => FindProvider(type) is not null;
 
     /// <summary>True for such a type, and for an array or a generic type of such types and of types with names.</summary>
     internal static bool SupportsObject(Type type)
@@ -41,7 +41,7 @@ internal static class Bridge
     {
         if (ofMessage is CodecProvider provider && Try(provider, type, static (own, t) => own.TryGetCodec(t) is not null))
             return provider;
-        return Find(type) ?? FindCopier(type) ?? Latest;
+        return FindProvider(type) ?? FindCopier(type) ?? Latest;
     }
 
     /// <summary>
@@ -50,7 +50,7 @@ internal static class Bridge
     /// </summary>
     internal static object? TryMake(Type type)
     {
-        var provider = Find(type);
+        var provider = FindProvider(type);
         if (provider is null && FindCopier(type) is null)
             return null;
         // The objects of an abstract class have identity if its codec serves the classes that derive from it.
@@ -64,14 +64,14 @@ internal static class Bridge
     {
         if (ofMessage is CodecProvider provider && Has(provider, type))
             return provider;
-        return Find(type) ?? throw new CodecNotFoundException("No codec is registered for " + type + ", or not any more.");
+        return FindProvider(type) ?? throw new CodecNotFoundException("No codec is registered for " + type + ", or not any more.");
     }
 
     /// <summary>The provider of the copy; the latest one that has a copier or a codec for the type.</summary>
     internal static CodecProvider ForCopy(object? ofCopy, Type type) => ofCopy is CodecProvider provider && HasCopier(provider, type)
         ? provider : FindCopier(type) ?? For(ofCopy, type);
 
-    private static CodecProvider? Find(Type type)
+    private static CodecProvider? FindProvider(Type type)
     {
         foreach (var provider in Live())
         {

@@ -86,7 +86,7 @@ internal sealed class TextObjects(
         if (!IsSent(type))
             throw new IllegalTypeException(type.FullName ?? type.Name);
         if (memory is not null)
-            reader.Session.Outer?.Take(memory(text, type));
+            reader.Session.Outer?.CountDecoded(memory(text, type));
         var value = read(text, type);
         ReferenceCodec.RecordObject(reader.Session, value, id);
         return value;

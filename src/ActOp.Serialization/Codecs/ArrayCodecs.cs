@@ -13,7 +13,7 @@ internal static class Items
     /// <summary>Reads <paramref name="count"/> items; records the array at <paramref name="at"/> if that is not negative.</summary>
     internal static T[] Read<T>(ref WireReader reader, int count, int at)
     {
-        reader.Session.Take(Footprint.OfItems<T>(count));
+        reader.Session.CountDecoded(Footprint.OfItems<T>(count));
         if (typeof(T) == typeof(byte))
         {
             var bytes = (T[])(object)reader.ReadRaw(count).ToArray();
@@ -128,7 +128,7 @@ internal sealed class MultiArrayCodec<TArray, T> : ReferenceCodec<TArray>
                 throw Parsing.Invalid("array length");
         }
 
-        reader.Session.Take(Footprint.OfItems<T>(total));
+        reader.Session.CountDecoded(Footprint.OfItems<T>(total));
         var array = Array.CreateInstance(typeof(T), lengths);
         Record(ref reader, at, array);
         var index = new int[Rank];

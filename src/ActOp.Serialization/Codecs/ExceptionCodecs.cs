@@ -119,7 +119,7 @@ internal static class ExceptionBody
         var stored = reader.ReadByte() == 0 ? message : reader.ReadNullableString();
         var stack = reader.ReadNullableString();
         var hresult = reader.ReadVarInt32();
-        var type = ExceptionTypes.Find(name);
+        var type = ExceptionTypes.FindType(name);
         if (type is not null && !ExceptionTypes.IsPermitted(type, session))
             type = null;
         var value = type is null || type == typeof(AggregateException) ? null : (Exception)RuntimeHelpers.GetUninitializedObject(type);
@@ -184,7 +184,7 @@ internal static class ExceptionBody
         var count = reader.ReadCount();
         if (count > MaxItems)
             throw Parsing.Invalid("exception");
-        reader.Session.Take(Bytes + Footprint.OfItems<Exception>(count));
+        reader.Session.CountDecoded(Bytes + Footprint.OfItems<Exception>(count));
         var inners = new Exception[count];
         for (var i = 0; i < inners.Length; i++)
             inners[i] = Codec<Exception>.Default.Read(ref reader) ?? throw Parsing.Invalid("exception");
@@ -257,7 +257,7 @@ internal static class ExceptionBody
             var count = reader.ReadCount(2);
             if (count > MaxItems)
                 throw Parsing.Invalid("exception"); // Each is compared with all before.
-            reader.Session.Take(Footprint.OfNodes<DictionaryEntry>(count));
+            reader.Session.CountDecoded(Footprint.OfNodes<DictionaryEntry>(count));
             for (; count > 0; count--)
                 value.Data[reader.ReadString()] = Codec<object?>.Default.Read(ref reader);
         }
@@ -335,7 +335,7 @@ internal static class ExceptionTypes
         SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+");
 
     /// <summary>The exception of that name, or null.</summary>
-    internal static Type? Find(string name)
+    internal static Type? FindType(string name)
     {
         if (Known.Value.TryGetValue(name, out var type) || OfLibraries.TryGetValue(name, out type))
             return type;

@@ -49,7 +49,7 @@ internal sealed class FrozenSetCodec<T> : Codec<FrozenSet<T>?>
         reader.Session.Enter();
         var comparer = Comparers.Read<T>(ref reader);
         var count = reader.ReadCount();
-        reader.Session.Take(FrozenBytes + Footprint.OfMade<T>(2L * count));
+        reader.Session.CountDecoded(FrozenBytes + Footprint.OfMade<T>(2L * count));
         var items = Keys<T>.ReadItems(ref reader, count, Keys<T>.WalksOfHash(comparer));
         reader.Session.Exit();
         return items.ToFrozenSet(comparer);
@@ -101,7 +101,7 @@ internal sealed class FrozenDictionaryCodec<TKey, TValue> : Codec<FrozenDictiona
         reader.Session.Enter();
         var comparer = Comparers.Read<TKey>(ref reader);
         var count = reader.ReadCount(2);
-        reader.Session.Take(FrozenBytes + Footprint.OfMade<KeyValuePair<TKey, TValue>>(2L * count));
+        reader.Session.CountDecoded(FrozenBytes + Footprint.OfMade<KeyValuePair<TKey, TValue>>(2L * count));
         var items = Keys<TKey>.ReadPairs<TValue>(ref reader, count, Keys<TKey>.WalksOfHash(comparer));
         reader.Session.Exit();
         return items.ToFrozenDictionary(comparer);
@@ -121,7 +121,7 @@ internal sealed class ArrayListCodec : ReferenceCodec<ArrayList>
     protected override ArrayList ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount();
-        reader.Session.Take(Footprint.OfTable<object>(count));
+        reader.Session.CountDecoded(Footprint.OfTable<object>(count));
         var list = new ArrayList();
         Record(ref reader, at, list);
         for (var i = 0; i < count; i++)
@@ -157,7 +157,7 @@ internal sealed class HashtableCodec : ReferenceCodec<Hashtable>
     protected override Hashtable ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount(2);
-        reader.Session.Take(Footprint.OfTable<DictionaryEntry>(count));
+        reader.Session.CountDecoded(Footprint.OfTable<DictionaryEntry>(count));
         var table = new Hashtable();
         Record(ref reader, at, table);
         for (var i = 0; i < count; i++)
@@ -202,14 +202,14 @@ internal sealed class NameValueCollectionCodec : ReferenceCodec<NameValueCollect
     protected override NameValueCollection ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount(2);
-        reader.Session.Take(Footprint.OfTable<KeyValuePair<string, string>>(count));
+        reader.Session.CountDecoded(Footprint.OfTable<KeyValuePair<string, string>>(count));
         var result = new NameValueCollection();
         Record(ref reader, at, result);
         for (var i = 0; i < count; i++)
         {
             var key = reader.ReadNullableString();
             var values = reader.ReadCount();
-            reader.Session.Take(Footprint.OfNodes<string>(values));
+            reader.Session.CountDecoded(Footprint.OfNodes<string>(values));
             if (values == 0)
                 result.Add(key, null);
             for (; values > 0; values--)
@@ -321,7 +321,7 @@ internal static class JsonText
         if (length == 0)
             return null;
         var bytes = reader.ReadRaw((int)Math.Min(length - 1, int.MaxValue));
-        reader.Session.Take(Least + ((long)bytes.Length * Overhead));
+        reader.Session.CountDecoded(Least + ((long)bytes.Length * Overhead));
         try
         {
             return JsonDocument.Parse(bytes.ToArray());
@@ -429,7 +429,7 @@ internal sealed class PriorityQueueCodec<TItem, TPriority> : ReferenceCodec<Prio
         var queue = new PriorityQueue<TItem, TPriority>(Comparers.ReadOrder<TPriority>(ref reader));
         Record(ref reader, at, queue);
         var count = reader.ReadCount(2);
-        reader.Session.Take(Footprint.OfTable<(TItem, TPriority)>(count));
+        reader.Session.CountDecoded(Footprint.OfTable<(TItem, TPriority)>(count));
         for (var i = 0; i < count; i++)
         {
             var item = Codec<TItem>.Default.Read(ref reader);

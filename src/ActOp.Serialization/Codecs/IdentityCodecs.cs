@@ -81,7 +81,7 @@ internal sealed class GrainReferenceCodec<T> : Codec<T>
     public override bool IsImmutable => false;
 
     public override T Copy(T value, CopyContext context) =>
-        value is null or GrainReference ? value! : (T)(object)GrainReferences.Of(value, typeof(T));
+        value is null or GrainReference ? value! : (T)(object)GrainReferences.ReferenceOf(value, typeof(T));
 
     public override void Write(ref WireWriter writer, T value)
     {
@@ -91,7 +91,7 @@ internal sealed class GrainReferenceCodec<T> : Codec<T>
             return;
         }
 
-        var reference = value as GrainReference ?? GrainReferences.Of(value, typeof(T));
+        var reference = value as GrainReference ?? GrainReferences.ReferenceOf(value, typeof(T));
         writer.WriteBytes(reference.InterfaceType.Value.AsSpan());
         Parsing.Write(ref writer, reference.GrainId);
     }
@@ -113,7 +113,7 @@ internal sealed class GrainReferenceCodec<T> : Codec<T>
 /// <summary>Finds the reference to a grain that is passed as an object.</summary>
 internal static class GrainReferences
 {
-    internal static GrainReference Of(object value, Type interfaceType)
+    internal static GrainReference ReferenceOf(object value, Type interfaceType)
     {
         if (value is not IGrainBase { GrainContext: { } context })
         {

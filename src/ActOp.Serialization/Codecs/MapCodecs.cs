@@ -34,8 +34,8 @@ internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
     /// <summary>Where the keys of a collection by hash codes go; none for others.</summary>
     protected virtual HashRuns<TKey> RunsOf(WireSession session, TMap map, int count) => default;
 
-    /// <summary>How many places it has for hash codes; 0 if it does not say so.</summary>
-    protected virtual int Places(TMap map) => 0;
+    /// <summary>How many buckets it has for hash codes; 0 if it does not say so.</summary>
+    protected virtual int BucketsOf(TMap map) => 0;
 
     protected override void WriteBody(ref WireWriter writer, TMap value)
     {
@@ -57,7 +57,7 @@ internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
     protected override TMap ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount(2);
-        reader.Session.Take(Footprint.OfTable<KeyValuePair<TKey, TValue>>(count));
+        reader.Session.CountDecoded(Footprint.OfTable<KeyValuePair<TKey, TValue>>(count));
         var map = ReadStart(ref reader, Math.Min(count, TrustedCapacity));
         Record(ref reader, at, map);
         var walks = Walks(map, count);
@@ -67,9 +67,9 @@ internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
             var key = (walks > 0 ? Keys<TKey>.Read(ref reader, walks) : Key.Read(ref reader))
                 ?? throw new SerializerException("The message has a null key.");
             var value = Value.Read(ref reader);
-            reader.Session.Take(CostOf(map, key));
+            reader.Session.CountDecoded(CostOf(map, key));
             if (runs.IsNeeded)
-                runs.Add(key, Places(map));
+                runs.Add(key, BucketsOf(map));
             Add(map, key, value);
         }
 
@@ -106,7 +106,7 @@ internal sealed class DictionaryCodec<TKey, TValue> : MapCodec<Dictionary<TKey, 
     protected override HashRuns<TKey> RunsOf(WireSession session, Dictionary<TKey, TValue> map, int count) =>
         HashRuns<TKey>.For(session, map.Comparer, count);
 
-    protected override int Places(Dictionary<TKey, TValue> map) => map.Capacity;
+    protected override int BucketsOf(Dictionary<TKey, TValue> map) => map.Capacity;
 }
 
 /// <summary>The comparer of strings, count, keys and values.</summary>

@@ -35,7 +35,7 @@ internal static class Keys<T>
     {
         if (IsPlain || walks == 0)
             return Items.Read<T>(ref reader, count, -1);
-        reader.Session.Take(Footprint.OfItems<T>(count));
+        reader.Session.CountDecoded(Footprint.OfItems<T>(count));
         var items = new List<T>(Math.Min(count, TrustedCapacity));
         for (var i = 0; i < count; i++)
             items.Add(Read(ref reader, walks));
@@ -45,7 +45,7 @@ internal static class Keys<T>
     /// <summary>Reads the keys and values of a dictionary that is made of all of them at once.</summary>
     internal static KeyValuePair<T, TValue>[] ReadPairs<TValue>(ref WireReader reader, int count, int walks)
     {
-        reader.Session.Take(Footprint.OfItems<KeyValuePair<T, TValue>>(count));
+        reader.Session.CountDecoded(Footprint.OfItems<KeyValuePair<T, TValue>>(count));
         var pairs = new List<KeyValuePair<T, TValue>>(Math.Min(count, TrustedCapacity));
         for (var i = 0; i < count; i++)
         {
@@ -60,8 +60,8 @@ internal static class Keys<T>
 }
 
 /// <summary>
-/// Counts how many keys of a collection that is read share a place with those before. Hash codes of numbers and the like are known to
-/// all, so whoever chooses the keys can choose many with one place, and each key is compared with all those in it: what it is compared
+/// Counts how many keys of a collection that is read share a bucket with those before. Hash codes of numbers and the like are known to
+/// all, so whoever chooses the keys can choose many with one bucket, and each key is compared with all those in it: what it is compared
 /// with counts as memory does, so that the work stays in proportion to the length of the message. Texts have random hash codes.
 /// </summary>
 /// <remarks>By one thread, while one collection is read. Its tables go back to the garbage collector with it.</remarks>
@@ -70,10 +70,10 @@ internal struct HashRuns<T>
     /// <summary>Fewer keys cost nothing that is worth a look.</summary>
     private const int Least = 512;
 
-    /// <summary>Keys in one place that chance explains.</summary>
+    /// <summary>Keys in one bucket that chance explains.</summary>
     private const int Free = 16;
 
-    /// <summary>What a comparison fetches: each key of a place is in another line of the cache.</summary>
+    /// <summary>What a comparison fetches: each key of a bucket is in another line of the cache.</summary>
     private const int BytesOfComparison = 64;
 
     private WireSession _session;
@@ -89,26 +89,26 @@ internal struct HashRuns<T>
 
     /// <summary>Counts a key that is about to be added.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="places">How many places the collection has now; 0 if that is not known: then only equal hash codes count.</param>
-    internal void Add(T key, int places)
+    /// <param name="buckets">How many buckets the collection has now; 0 if that is not known: then only equal hash codes count.</param>
+    internal void Add(T key, int buckets)
     {
         var hash = key is null ? 0 : _comparer.GetHashCode(key);
-        if (places == 0)
-            places = _hashes!.Count < _runs.Length ? _runs.Length : 2 * _hashes.Count + Least + 1;
-        if (places != _runs.Length)
-            CountAgain(places);
+        if (buckets == 0)
+            buckets = _hashes!.Count < _runs.Length ? _runs.Length : 2 * _hashes.Count + Least + 1;
+        if (buckets != _runs.Length)
+            CountAgain(buckets);
         _hashes!.Add(hash);
-        var run = _runs[(uint)hash % (uint)places]++;
+        var run = _runs[(uint)hash % (uint)buckets]++;
         if (run > Free)
-            _session.Take((long)run * BytesOfComparison);
+            _session.CountDecoded((long)run * BytesOfComparison);
     }
 
-    /// <summary>The collection has grown: its keys have other places.</summary>
-    private void CountAgain(int places)
+    /// <summary>The collection has grown: its keys have other buckets.</summary>
+    private void CountAgain(int buckets)
     {
-        _runs = new int[places];
+        _runs = new int[buckets];
         foreach (var hash in _hashes!)
-            _runs[(uint)hash % (uint)places]++;
+            _runs[(uint)hash % (uint)buckets]++;
     }
 }
 
@@ -139,8 +139,8 @@ internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TColl
     /// <summary>Where the items of a collection by hash codes go; none for others.</summary>
     protected virtual HashRuns<TItem> RunsOf(WireSession session, TCollection collection, int count) => default;
 
-    /// <summary>How many places it has for hash codes; 0 if it does not say so.</summary>
-    protected virtual int Places(TCollection collection) => 0;
+    /// <summary>How many buckets it has for hash codes; 0 if it does not say so.</summary>
+    protected virtual int BucketsOf(TCollection collection) => 0;
 
     protected override void WriteBody(ref WireWriter writer, TCollection value)
     {
@@ -160,7 +160,7 @@ internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TColl
     protected override TCollection ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount();
-        reader.Session.Take(Footprint.OfTable<TItem>(count));
+        reader.Session.CountDecoded(Footprint.OfTable<TItem>(count));
         var collection = ReadStart(ref reader, Math.Min(count, TrustedCapacity));
         Record(ref reader, at, collection);
         var walks = Walks(collection, count);
@@ -169,7 +169,7 @@ internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TColl
         {
             var item = walks > 0 ? Keys<TItem>.Read(ref reader, walks) : Item.Read(ref reader);
             if (runs.IsNeeded)
-                runs.Add(item, Places(collection));
+                runs.Add(item, BucketsOf(collection));
             Add(collection, item);
         }
 
@@ -203,7 +203,7 @@ internal sealed class ListCodec<T> : ReferenceCodec<List<T>>
     {
         var codec = Codec<T>.Default;
         var count = reader.ReadCount();
-        reader.Session.Take(Footprint.OfItems<T>(count));
+        reader.Session.CountDecoded(Footprint.OfItems<T>(count));
         var list = new List<T>(Math.Min(count, TrustedCapacity));
         Record(ref reader, at, list);
         for (var i = 0; i < count; i++)
@@ -296,7 +296,7 @@ internal sealed class HashSetCodec<T> : SequenceCodec<HashSet<T>, T>
     protected override HashRuns<T> RunsOf(WireSession session, HashSet<T> collection, int count) =>
         HashRuns<T>.For(session, collection.Comparer, count);
 
-    protected override int Places(HashSet<T> collection) => collection.Capacity;
+    protected override int BucketsOf(HashSet<T> collection) => collection.Capacity;
 }
 
 /// <summary>Count and items.</summary>

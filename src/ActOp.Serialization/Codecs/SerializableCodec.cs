@@ -20,7 +20,7 @@ namespace ActOp.Serialization.Codecs;
 internal sealed class SerializableCodec<T> : Codec<T>
     where T : ISerializable
 {
-    private static readonly SerializableType Shape = SerializableType.Of(typeof(T))
+    private static readonly SerializableType Shape = SerializableType.ForType(typeof(T))
         ?? throw new CodecNotFoundException("The type " + typeof(T) + " implements ISerializable and has no serialization constructor.");
 
     public override bool IsImmutable => false;
@@ -73,7 +73,7 @@ internal sealed class SerializableCodec<T> : Codec<T>
                 return default!;
             case Header.Exact:
                 reader.Session.Enter();
-                reader.Session.Take(Footprint.ObjectBytes * 8);
+                reader.Session.CountDecoded(Footprint.ObjectBytes * 8);
                 var value = (T)Shape.Read(ReadEntries(ref reader, typeof(T)));
                 reader.Session.Exit();
                 return value;
@@ -114,7 +114,7 @@ internal static class SerializableEntries
     internal static void Read(ref WireReader reader, SerializationInfo info)
     {
         var count = reader.ReadCount(2);
-        reader.Session.Take(Footprint.OfNodes<SerializationEntry>(count));
+        reader.Session.CountDecoded(Footprint.OfNodes<SerializationEntry>(count));
         for (var i = 0; i < count; i++)
         {
             var name = reader.ReadString();
@@ -132,7 +132,7 @@ internal static class SerializableEntries
 
     /// <summary>True for an exception of an application that writes members of its own by ISerializable.</summary>
     internal static bool AreOf(Type exception) =>
-        SerializableTypes.IsOfApplication(exception) && SerializableType.Of(exception) is not null
+        SerializableTypes.IsOfApplication(exception) && SerializableType.ForType(exception) is not null
         && exception.GetMethod(nameof(ISerializable.GetObjectData))!.DeclaringType is { } declaring
         && SerializableTypes.IsOfApplication(declaring);
 
@@ -140,7 +140,7 @@ internal static class SerializableEntries
     internal static void WriteAdded(ref WireWriter writer, Exception value)
     {
         var added = new List<SerializationEntry>();
-        foreach (var entry in SerializableType.Of(value.GetType())!.Write(value))
+        foreach (var entry in SerializableType.ForType(value.GetType())!.Write(value))
         {
             if (!OfExceptions.Contains(entry.Name))
                 added.Add(entry);
@@ -154,7 +154,7 @@ internal static class SerializableEntries
     /// <summary>Runs the serialization constructor of an exception whose other members are set.</summary>
     internal static void FillAdded(ref WireReader reader, Exception value, string? message, Exception? inner)
     {
-        var shape = SerializableType.Of(value.GetType())!;
+        var shape = SerializableType.ForType(value.GetType())!;
         var info = new SerializationInfo(value.GetType(), shape.Converter);
         new Exception(message, inner) { HResult = value.HResult }.GetObjectData(info, new StreamingContext(StreamingContextStates.All));
         Read(ref reader, info);
@@ -199,7 +199,7 @@ internal sealed class SerializableType
     private static StreamingContext Context => new(StreamingContextStates.All);
 
     /// <summary>Null for a type without a serialization constructor.</summary>
-    internal static SerializableType? Of(Type type) => Types.GetOrAdd(type, static t =>
+    internal static SerializableType? ForType(Type type) => Types.GetOrAdd(type, static t =>
         typeof(ISerializable).IsAssignableFrom(t) && !t.IsAbstract && !t.ContainsGenericParameters
             && t.GetConstructor(Instance, [typeof(SerializationInfo), typeof(StreamingContext)]) is { } constructor
             ? new(t, constructor) : null);
@@ -269,7 +269,7 @@ internal static class SerializableTypes
 
     internal static bool IsSupported(Type type) =>
         typeof(ISerializable).IsAssignableFrom(type) && !typeof(Exception).IsAssignableFrom(type) && IsOfApplication(type)
-        && SerializableType.Of(type) is not null;
+        && SerializableType.ForType(type) is not null;
 
     /// <summary>True for a type of an assembly with generated code, whose arguments are such types or have names.</summary>
     internal static bool IsOfApplication(Type type) => type.Assembly.IsDefined(typeof(GeneratedManifestAttribute));
@@ -278,7 +278,7 @@ internal static class SerializableTypes
     internal static string? NameOf(Type type) =>
         !type.IsGenericType && IsSupported(type) ? Prefix + type.Assembly.GetName().Name + ":" + type.FullName : null;
 
-    internal static Type? Find(string name)
+    internal static Type? FindType(string name)
     {
         if (!name.StartsWith(Prefix, StringComparison.Ordinal) || name.Length > MaxName)
             return null;

@@ -41,7 +41,7 @@ internal abstract class WrappedCodec<TCollection, TItem> : ReferenceCodec<TColle
     protected static TItem[] ReadItems(ref WireReader reader)
     {
         var count = reader.ReadCount();
-        reader.Session.Take(Footprint.OfMade<TItem>(count));
+        reader.Session.CountDecoded(Footprint.OfMade<TItem>(count));
         return Items.Read<TItem>(ref reader, count, -1);
     }
 
@@ -94,7 +94,7 @@ internal abstract class ComparedCodec<TCollection, TItem> : WrappedCodec<TCollec
     {
         var empty = ReadEmpty(ref reader);
         var count = reader.ReadCount();
-        reader.Session.Take(Footprint.OfMade<TItem>(count));
+        reader.Session.CountDecoded(Footprint.OfMade<TItem>(count));
         var collection = AddRange(empty, ReadKeyed(ref reader, empty, count));
         Record(ref reader, at, collection);
         return collection;
@@ -258,7 +258,7 @@ internal sealed class ImmutableSortedDictionaryCodec<TKey, TValue> : ComparedCod
     protected override KeyValuePair<TKey, TValue>[] ReadKeyed(
         ref WireReader reader, ImmutableSortedDictionary<TKey, TValue> empty, int count)
     {
-        reader.Session.Take(Footprint.OfMade<KeyValuePair<TKey, TValue>>(count)); // They are sorted apart first.
+        reader.Session.CountDecoded(Footprint.OfMade<KeyValuePair<TKey, TValue>>(count)); // They are sorted apart first.
         return Keys<TKey>.ReadPairs<TValue>(ref reader, count, Keys<TKey>.WalksOfOrder(count));
     }
 }

@@ -29,7 +29,7 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
     {
         if (_grown.Length != stages.Count)
             (_grown, _hasWorked) = ([.. stages.Select(static _ => long.MinValue)], new bool[stages.Count]);
-        var isStep = _smoothed.Take(stages);
+        var isStep = _smoothed.AddPeriod(stages);
         ForgetGrowth();
         NoteWork();
         _period++;
@@ -182,7 +182,7 @@ internal sealed class SmoothedDemands(ModelControllerSettings settings)
     internal bool MadeStep(int stage) => _steps[stage];
 
     /// <summary>Adds a period. True when the demand of a stage made a step.</summary>
-    internal bool Take(IReadOnlyList<StagePeriod> stages)
+    internal bool AddPeriod(IReadOnlyList<StagePeriod> stages)
     {
         if (_demands.Length != stages.Count)
         {
@@ -191,7 +191,7 @@ internal sealed class SmoothedDemands(ModelControllerSettings settings)
         }
 
         for (var i = 0; i < stages.Count; i++)
-            Take(i, stages[i].Demand);
+            AddPeriod(i, stages[i].Demand);
         return _steps.Contains(true);
     }
 
@@ -203,7 +203,7 @@ internal sealed class SmoothedDemands(ModelControllerSettings settings)
         _events = [.. _demands.Select(demand => demand.Arrivals * settings.Period)];
     }
 
-    private void Take(int stage, StageDemand now)
+    private void AddPeriod(int stage, StageDemand now)
     {
         var old = _demands[stage];
         var events = Math.Max(old.Arrivals, now.Arrivals) * settings.Period;

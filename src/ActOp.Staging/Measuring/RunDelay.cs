@@ -37,7 +37,7 @@ internal sealed class RunDelay
     /// What the threads together did since the last call; null if the system does not provide it. The last period of ended threads is
     /// missing.
     /// </summary>
-    internal RunTimes? Take()
+    internal RunTimes? TakeTimes()
     {
         var (before, now) = (_threads, Read());
         _threads = now;

@@ -27,7 +27,7 @@ public sealed class CancellationRouteTests
         var held = new HeldDirectory();
         await using var silos = await SilosInVirtualTime.Deploy(silo => silo.AddGrainDirectory("held", (_, _) => held), silos: 3);
         var grain = silos.Grains.GetGrain<IHeldPatient>(Guid.NewGuid());
-        silos.NodeOf(0).Locations.Put(grain.GetGrainId(), new Location(silos.AddressOf(1), default, 0));
+        silos.NodeOf(0).Locations.SetLocation(grain.GetGrainId(), new Location(silos.AddressOf(1), default, 0));
         using var source = new CancellationTokenSource();
         var gate = hasLeft ? held.Registrations : held.Lookups;
         held.Hold(gate);

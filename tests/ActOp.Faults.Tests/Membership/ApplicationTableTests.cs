@@ -70,7 +70,7 @@ public sealed class ApplicationTableTests
         Assert.Equal(2, reply.Snapshot.Version);
         foreach (var row in rows)
         {
-            var read = reply.Snapshot.Find(row.Silo)!;
+            var read = reply.Snapshot.FindRow(row.Silo)!;
             Assert.Equal((row.Name, row.Status, row.Gateway, row.Cause), (read.Name, read.Status, read.Gateway, read.Cause));
             Assert.Equal(row.Votes.AsEnumerable(), read.Votes);
         }
@@ -80,13 +80,13 @@ public sealed class ApplicationTableTests
         {
             var version = (await Read(table)).Version;
             var dead = (await Write(table, version, [rows[1].AsDead(cause)])).Snapshot;
-            Assert.Equal((SiloStatus.Dead, cause), (dead.Find(two)!.Status, dead.Find(two)!.Cause));
-            Assert.Equal(dead.Version, cause == DeathCause.Graceful ? dead.Find(two)!.ChangedAt : dead.Version);
+            Assert.Equal((SiloStatus.Dead, cause), (dead.FindRow(two)!.Status, dead.FindRow(two)!.Cause));
+            Assert.Equal(dead.Version, cause == DeathCause.Graceful ? dead.FindRow(two)!.ChangedAt : dead.Version);
         }
 
-        var before = (await Read(table)).Find(one)!.Heartbeat;
+        var before = (await Read(table)).FindRow(one)!.Heartbeat;
         await table.Execute(new TableRequest(9, TableOperation.Heartbeat) { Silo = one }, default);
-        Assert.True((await Read(table)).Find(one)!.Heartbeat > before);
+        Assert.True((await Read(table)).FindRow(one)!.Heartbeat > before);
     }
 
     [Fact]
@@ -103,7 +103,7 @@ public sealed class ApplicationTableTests
             Removed = [old],
         }, default);
         Assert.True(joined.Accepted);
-        Assert.Equal((SiloStatus.Dead, DeathCause.Replaced), (joined.Snapshot.Find(old)!.Status, joined.Snapshot.Find(old)!.Cause));
+        Assert.Equal((SiloStatus.Dead, DeathCause.Replaced), (joined.Snapshot.FindRow(old)!.Status, joined.Snapshot.FindRow(old)!.Cause));
         var trimmed = await table.Execute(
             new TableRequest(2, TableOperation.Write) { ExpectedVersion = joined.Snapshot.Version, Removed = [old] }, default);
         Assert.True(trimmed.Accepted);

@@ -16,13 +16,13 @@ public class ForeignCpuShareTests
         var foreign = new ForeignCpuShare(processors, () => own, () => machine);
         own += ours;
         machine += all;
-        var (share, used) = foreign.Take(1);
+        var (share, used) = foreign.TakeShare(1);
         Assert.Equal(expected, share, 9);
         Assert.Equal(expected * all, used, 9);
         own += ours;
         machine = null;
-        Assert.Equal((0, 0), foreign.Take(1));
-        Assert.Equal((0, 0), foreign.Take(1));
+        Assert.Equal((0, 0), foreign.TakeShare(1));
+        Assert.Equal((0, 0), foreign.TakeShare(1));
     }
 
     [Fact]
@@ -32,6 +32,6 @@ public class ForeignCpuShareTests
         Assert.Null(ForeignCpuShare.ParseBusy(""));
         Assert.Null(ForeignCpuShare.ParseBusy("cpu 1 2 x 4 5 6 7 8"));
         Assert.Null(ForeignCpuShare.ParseBusy("intr 1 2 3 4 5 6 7 8"));
-        Assert.InRange(ForeignCpuShare.OfThisProcess(Environment.ProcessorCount).Take(1).Share, 0, 1);
+        Assert.InRange(ForeignCpuShare.OfThisProcess(Environment.ProcessorCount).TakeShare(1).Share, 0, 1);
     }
 }

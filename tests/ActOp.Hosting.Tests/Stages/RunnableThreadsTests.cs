@@ -16,11 +16,11 @@ public class RunnableThreadsTests
     public void The_thread_that_counts_the_runnable_ones_is_not_counted()
     {
         var runnable = new RunnableThreads();
-        Assert.Null(runnable.Take());
+        Assert.Null(runnable.TakeMean());
         runnable.Add(3);
         runnable.Add(null);
         runnable.Add(6);
-        Assert.Equal(3.5, runnable.Take());
-        Assert.Null(runnable.Take());
+        Assert.Equal(3.5, runnable.TakeMean());
+        Assert.Null(runnable.TakeMean());
     }
 }

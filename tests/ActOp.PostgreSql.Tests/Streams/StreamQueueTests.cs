@@ -358,7 +358,7 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
     private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text);
 
     private static string[] Texts(IEnumerable<IBatchContainer> messages) =>
-        [.. messages.Select(static one => Encoding.UTF8.GetString(((MemoryBatch)one).Message.Payload))];
+        [.. messages.Select(static one => Encoding.UTF8.GetString(((QueuedBatch)one).Message.Payload))];
 
     private QueueReader Reader(int queue, Database database) => new(database, _ids[queue], _options);
 

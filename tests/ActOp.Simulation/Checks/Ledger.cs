@@ -505,7 +505,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
 
     /// <summary>The process has ended, or the others have declared it dead.</summary>
     private bool IsGone(Machine machine) =>
-        machine.IsDead || world.Table.Snapshot.Find(machine.Node.Address) is not { Status: not SiloStatus.Dead };
+        machine.IsDead || world.Table.Snapshot.FindRow(machine.Node.Address) is not { Status: not SiloStatus.Dead };
 
     private static string Tell(Life life) => "life " + life.Number + " of grain " + life.Counter + " on " + life.Machine.Name;
 }

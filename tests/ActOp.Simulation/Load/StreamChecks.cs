@@ -383,7 +383,7 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
 
     /// <summary>The process has ended, or the others have declared it dead.</summary>
     internal bool IsGone(Machine machine) => machine.IsDead || (machine.IsSilo
-        && world.Table.Snapshot.Find(machine.Node.Address) is not { Status: not SiloStatus.Dead });
+        && world.Table.Snapshot.FindRow(machine.Node.Address) is not { Status: not SiloStatus.Dead });
 
     /// <summary>
     /// Confirmed, and nobody has asked for its end. That of a client counts while nothing has gone wrong: a client that cannot be reached

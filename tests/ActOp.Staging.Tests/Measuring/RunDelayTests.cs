@@ -16,8 +16,8 @@ public sealed class RunDelayTests : IDisposable
         var delay = new RunDelay(_tasks);
         Write("1", 6 * Second, 10 * Second);
         Write("2", Second, 2 * Second);
-        Assert.Equal(new RunTimes(2, 5, 2), delay.Take());
-        Assert.Equal(default(RunTimes), delay.Take());
+        Assert.Equal(new RunTimes(2, 5, 2), delay.TakeTimes());
+        Assert.Equal(default(RunTimes), delay.TakeTimes());
     }
 
     [Fact]
@@ -28,17 +28,17 @@ public sealed class RunDelayTests : IDisposable
         var delay = new RunDelay(_tasks);
         Directory.Delete(Path.Combine(_tasks, "1"), true);
         Write("2", Second, 2 * Second);
-        Assert.Equal(new RunTimes(1, 2, 1), delay.Take());
+        Assert.Equal(new RunTimes(1, 2, 1), delay.TakeTimes());
     }
 
     [Fact]
     public void A_system_that_keeps_no_statistics_says_nothing()
     {
         var delay = new RunDelay(Path.Combine(_tasks, "none"));
-        Assert.Null(delay.Take());
+        Assert.Null(delay.TakeTimes());
         Directory.CreateDirectory(Path.Combine(_tasks, "1"));
         delay = new RunDelay(_tasks);
-        Assert.Null(delay.Take());
+        Assert.Null(delay.TakeTimes());
     }
 
     [Fact]
@@ -51,9 +51,9 @@ public sealed class RunDelayTests : IDisposable
         Write("1", 6 * Second, 7 * Second, "pool");
         Write("2", 8 * Second, 9 * Second, "other");
         Write("3", 9 * Second, 7 * Second, "pool");
-        Assert.Equal(new RunTimes(5, 0, 2), delay.Take());
+        Assert.Equal(new RunTimes(5, 0, 2), delay.TakeTimes());
         Write("1", 6 * Second, 8 * Second, "pool");
-        Assert.Equal(new RunTimes(0, 1, 0), delay.Take());
+        Assert.Equal(new RunTimes(0, 1, 0), delay.TakeTimes());
     }
 
     [Fact]
@@ -62,7 +62,7 @@ public sealed class RunDelayTests : IDisposable
         Write("1", 5 * Second, 7 * Second, "pool");
         var delay = new RunDelay(_tasks, "pool");
         Write("1", Second, 0, "other");
-        Assert.Equal(default(RunTimes), delay.Take());
+        Assert.Equal(default(RunTimes), delay.TakeTimes());
     }
 
     [Theory]

@@ -226,7 +226,7 @@ public sealed class DefaultChannelIdMapper : IChannelIdMapper
     public IdSpan GetGrainKeyId(GrainBindings grainBindings, ChannelId streamId)
     {
         ArgumentNullException.ThrowIfNull(grainBindings);
-        return ImplicitKeys.Of(
+        return ImplicitKeys.KeyOf(
             grainBindings, WellKnownGrainTypeProperties.BroadcastChannelBindingTypeValue, streamId.Key, streamId.Namespace);
     }
 }

@@ -46,7 +46,7 @@ public sealed class GrainReferenceActivator
     {
         if (!_activators.TryGetValue((grainId.Type, interfaceType), out var activator))
         {
-            activator = Find(_providers, grainId.Type, interfaceType);
+            activator = FindProvider(_providers, grainId.Type, interfaceType);
             if (_providers.Length > 0)
                 _activators[(grainId.Type, interfaceType)] = activator;
         }
@@ -57,7 +57,7 @@ public sealed class GrainReferenceActivator
         return (GrainReference)(interfaceType.IsDefault ? factory.GetGrain(grainId) : factory.GetGrain(grainId, interfaceType));
     }
 
-    internal static IGrainReferenceActivator? Find(
+    internal static IGrainReferenceActivator? FindProvider(
         IGrainReferenceActivatorProvider[] providers, GrainType grainType, GrainInterfaceType interfaceType)
     {
         foreach (var provider in providers)

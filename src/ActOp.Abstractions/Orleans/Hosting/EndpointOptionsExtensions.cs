@@ -21,7 +21,7 @@ public static class EndpointOptionsExtensions
         this ISiloBuilder builder, string? hostname, int siloPort, int gatewayPort,
         AddressFamily addressFamily = AddressFamily.InterNetwork, bool listenOnAnyHostAddress = false) =>
         builder.Configure<EndpointOptions>(
-            options => Set(options, HostAddress.Of(hostname, addressFamily), siloPort, gatewayPort, listenOnAnyHostAddress));
+            options => Set(options, HostAddress.AddressOf(hostname, addressFamily), siloPort, gatewayPort, listenOnAnyHostAddress));
 
     /// <summary>Sets ports; others reach the silo under an address of this machine that is found out when the silo starts.</summary>
     /// <param name="builder">The silo.</param>
@@ -69,7 +69,7 @@ internal static class HostAddress
     /// no other.
     /// </summary>
     /// <exception cref="OrleansConfigurationException">There is no address of that kind.</exception>
-    internal static IPAddress Of(string? host, AddressFamily family)
+    internal static IPAddress AddressOf(string? host, AddressFamily family)
     {
         var candidates = string.IsNullOrWhiteSpace(host) ? OfThisMachine() : OfName(host, family);
         var usable = candidates.Where(address => address.AddressFamily == family && !address.IsIPv6LinkLocal).ToArray();
@@ -83,7 +83,7 @@ internal static class HostAddress
     /// <summary>
     /// The first address of this machine that others may reach, of version 4 of the Internet protocol; loopback if there is none.
     /// </summary>
-    internal static IPAddress Own() => Of(null, AddressFamily.InterNetwork);
+    internal static IPAddress Own() => AddressOf(null, AddressFamily.InterNetwork);
 
     private static IPAddress[] OfThisMachine() =>
     [

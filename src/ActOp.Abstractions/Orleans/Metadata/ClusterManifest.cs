@@ -225,7 +225,8 @@ public class GrainBindingsResolver
     {
         var manifest = _manifests.Current;
         var bindings = manifest.AllGrainManifests.SelectMany(static one => one.Grains).DistinctBy(static grain => grain.Key)
-            .ToImmutableDictionary(static grain => grain.Key, static grain => GrainBindings.Of(grain.Key, grain.Value.Properties));
+            .ToImmutableDictionary(
+                static grain => grain.Key, static grain => GrainBindings.FromProperties(grain.Key, grain.Value.Properties));
         return (manifest.Version, bindings);
     }
 }

@@ -28,7 +28,7 @@ public class GrainBindings
     public ImmutableArray<ImmutableDictionary<string, string>> Bindings { get; }
 
     /// <summary>The bindings among the properties of a grain type.</summary>
-    internal static GrainBindings Of(GrainType grainType, IEnumerable<KeyValuePair<string, string>> properties)
+    internal static GrainBindings FromProperties(GrainType grainType, IEnumerable<KeyValuePair<string, string>> properties)
     {
         var found = new SortedDictionary<string, ImmutableDictionary<string, string>.Builder>(StringComparer.Ordinal);
         foreach (var (key, value) in properties)

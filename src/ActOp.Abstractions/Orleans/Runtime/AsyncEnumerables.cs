@@ -236,7 +236,7 @@ internal sealed class RemoteEnumerator<T> : IAsyncEnumerator<T>
         {
             _token.ThrowIfCancellationRequested();
             var (status, value) = await AskAsync();
-            Take(status, value);
+            OnResult(status, value);
             if (_batch.Length == 0)
                 continue;
             Current = _batch[_next++];
@@ -268,7 +268,7 @@ internal sealed class RemoteEnumerator<T> : IAsyncEnumerator<T>
         }
     }
 
-    private void Take(EnumerationResult status, object? value)
+    private void OnResult(EnumerationResult status, object? value)
     {
         _isCompleted = (status & ~(EnumerationResult.Heartbeat | EnumerationResult.Element | EnumerationResult.Batch)) != 0;
         if ((status & EnumerationResult.Batch) != 0)

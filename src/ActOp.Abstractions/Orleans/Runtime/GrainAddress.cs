@@ -102,7 +102,7 @@ public readonly struct ActivationId : IEquatable<ActivationId>, ISpanFormattable
     {
         Span<uint> words = stackalloc uint[4];
         for (var seed = 0u; seed < 4; seed++)
-            words[(int)seed] = StableHash.Join(StableHash.Of(grain.Type.AsSpan(), seed), StableHash.Of(grain.Key.AsSpan(), seed));
+            words[(int)seed] = StableHash.Join(StableHash.HashOf(grain.Type.AsSpan(), seed), StableHash.HashOf(grain.Key.AsSpan(), seed));
         return new ActivationId(new Guid(MemoryMarshal.AsBytes(words)));
     }
 

@@ -141,7 +141,7 @@ internal static class References
     /// <summary>The reference that stands for <paramref name="target"/>: itself, or that of the activation it belongs to.</summary>
     /// <exception cref="NotSupportedException">It is an observer's own object: only a reference to it can be passed on.</exception>
     /// <exception cref="ArgumentException">It is something else.</exception>
-    internal static GrainReference Of(IAddressable target)
+    internal static GrainReference ReferenceOf(IAddressable target)
     {
         ArgumentNullException.ThrowIfNull(target);
         return target switch
@@ -171,7 +171,7 @@ internal static class References
     internal static object Cast(IAddressable target, Type interfaceType)
     {
         ArgumentNullException.ThrowIfNull(interfaceType);
-        var reference = Of(target);
+        var reference = ReferenceOf(target);
         if (!interfaceType.IsInterface)
         {
             throw new ArgumentException(

@@ -201,7 +201,7 @@ public abstract class GrainService : SystemTarget, IGrainService
     }
 
     /// <summary>Sets the first range. On a turn.</summary>
-    internal void Take(IRingRange range) => RingRange = range;
+    internal void SetRange(IRingRange range) => RingRange = range;
 
     /// <summary>Sets another range. On a turn.</summary>
     internal Task ChangeAsync(ISingleRange range)
@@ -257,8 +257,8 @@ internal interface IGrainServiceLocator
     GrainReference Current { get; }
 
     /// <summary>The service of the silo that is responsible for the hash.</summary>
-    object Find(Type serviceInterface, uint key);
+    object FindService(Type serviceInterface, uint key);
 
     /// <summary>The service of a silo.</summary>
-    object Find(Type serviceInterface, SiloAddress silo);
+    object FindService(Type serviceInterface, SiloAddress silo);
 }

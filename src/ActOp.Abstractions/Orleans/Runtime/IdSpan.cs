@@ -18,7 +18,7 @@ public readonly struct IdSpan : IEquatable<IdSpan>, IComparable<IdSpan>, ISpanFo
     {
         ArgumentNullException.ThrowIfNull(value);
         _value = value;
-        _hash = (int)StableHash.Of(value);
+        _hash = (int)StableHash.HashOf(value);
     }
 
     private IdSpan(byte[]? value, int hash)

@@ -188,7 +188,7 @@ public sealed class SiloAddress : IEquatable<SiloAddress>, IComparable<SiloAddre
         Endpoint.Address.TryWriteBytes(bytes, out var length);
         BinaryPrimitives.WriteInt32LittleEndian(bytes[length..], Endpoint.Port);
         BinaryPrimitives.WriteInt32LittleEndian(bytes[(length + 4)..], Generation);
-        return StableHash.Of(bytes[..(length + 8)], seed);
+        return StableHash.HashOf(bytes[..(length + 8)], seed);
     }
 }
 

@@ -118,7 +118,7 @@ internal readonly struct NamespacedKey : IEquatable<NamespacedKey>, IComparable<
     {
         _full = full;
         _namespaceLength = namespaceLength;
-        _hash = (int)StableHash.Of(full);
+        _hash = (int)StableHash.HashOf(full);
     }
 
     internal byte[]? Full => _full;

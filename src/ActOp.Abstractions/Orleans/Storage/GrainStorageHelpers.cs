@@ -16,14 +16,14 @@ public static class GrainStorageHelpers
         ArgumentNullException.ThrowIfNull(grainType);
         ArgumentNullException.ThrowIfNull(services);
         var name = grainType.GetCustomAttribute<StorageProviderAttribute>(inherit: true)?.ProviderName;
-        return Find(services, name, "State \"state\" of grain " + grainType);
+        return FindStorage(services, name, "State \"state\" of grain " + grainType);
     }
 
     /// <summary>The provider of that name, or the default one.</summary>
     /// <param name="services">Where the providers are registered.</param>
     /// <param name="name">Null or empty for the default one.</param>
     /// <param name="user">Who needs it, for the message: a grain, and its state.</param>
-    internal static IGrainStorage Find(IServiceProvider services, string? name, string user)
+    internal static IGrainStorage FindStorage(IServiceProvider services, string? name, string user)
     {
         if (string.IsNullOrEmpty(name))
         {

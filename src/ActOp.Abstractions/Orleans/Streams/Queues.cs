@@ -52,7 +52,7 @@ public readonly struct QueueId : IEquatable<QueueId>, IComparable<QueueId>, ISpa
 
     /// <inheritdoc/>
     public readonly override int GetHashCode() => (int)(_number ^ _hash ^ (_prefix is null
-        ? 0 : StableHash.Of(Encoding.UTF8.GetBytes(_prefix))));
+        ? 0 : StableHash.HashOf(Encoding.UTF8.GetBytes(_prefix))));
 
     /// <inheritdoc/>
     public readonly int CompareTo(QueueId other)

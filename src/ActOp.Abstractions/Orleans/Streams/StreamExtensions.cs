@@ -8,48 +8,48 @@ public static class AsyncObservableExtensions
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, StreamSequenceToken token) =>
-            Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, null), token);
+            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, null), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
             StreamSequenceToken token) =>
-            Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null), token);
+            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
             Func<Task> onCompletedAsync, StreamSequenceToken token) =>
-            Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
+            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
             Func<Task> onCompletedAsync) =>
-            Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync));
+            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync) =>
-            Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null));
+            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Task> onCompletedAsync,
             StreamSequenceToken token) =>
-            Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync), token);
+            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Task> onCompletedAsync) =>
-            Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync));
+            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync) =>
-            Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, null));
+            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, null));
 
-    private static IAsyncObservable<T> Of<T>(IAsyncObservable<T> obs)
+    private static IAsyncObservable<T> NotNull<T>(IAsyncObservable<T> obs)
     {
         ArgumentNullException.ThrowIfNull(obs);
         return obs;
@@ -63,24 +63,24 @@ public static class AsyncBatchObservableExtensions
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
             Func<Task> onCompletedAsync) =>
-            Of(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync));
+            NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Exception, Task> onErrorAsync) =>
-            Of(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, null));
+            NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, null));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Task> onCompletedAsync) =>
-            Of(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, null, onCompletedAsync));
+            NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, null, onCompletedAsync));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync) =>
-            Of(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, null, null));
+            NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, null, null));
 
-    private static IAsyncBatchObservable<T> Of<T>(IAsyncBatchObservable<T> obs)
+    private static IAsyncBatchObservable<T> NotNull<T>(IAsyncBatchObservable<T> obs)
     {
         ArgumentNullException.ThrowIfNull(obs);
         return obs;
@@ -94,51 +94,51 @@ public static class StreamSubscriptionHandleExtensions
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<T, StreamSequenceToken?, Task> onNextAsync,
         StreamSequenceToken? token = null) =>
-            Of(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, null, null), token);
+            NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, null, null), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<T, StreamSequenceToken?, Task> onNextAsync,
         Func<Exception, Task> onErrorAsync, StreamSequenceToken? token = null) =>
-            Of(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null), token);
+            NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<T, StreamSequenceToken?, Task> onNextAsync,
         Func<Exception, Task> onErrorAsync, Func<Task> onCompletedAsync, StreamSequenceToken? token = null) =>
-            Of(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
+            NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<T, StreamSequenceToken?, Task> onNextAsync,
         Func<Task> onCompletedAsync, StreamSequenceToken? token = null) =>
-            Of(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync), token);
+            NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<IList<SequentialItem<T>>, Task> onNextAsync,
         StreamSequenceToken? token = null) =>
-            Of(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, null, null), token);
+            NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, null, null), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<IList<SequentialItem<T>>, Task> onNextAsync,
         Func<Exception, Task> onErrorAsync, StreamSequenceToken? token = null) =>
-            Of(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, null), token);
+            NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, null), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<IList<SequentialItem<T>>, Task> onNextAsync,
         Func<Exception, Task> onErrorAsync, Func<Task> onCompletedAsync, StreamSequenceToken? token = null) =>
-            Of(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
+            NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<IList<SequentialItem<T>>, Task> onNextAsync,
         Func<Task> onCompletedAsync, StreamSequenceToken? token = null) =>
-            Of(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, null, onCompletedAsync), token);
+            NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, null, onCompletedAsync), token);
 
-    private static StreamSubscriptionHandle<T> Of<T>(StreamSubscriptionHandle<T> handle)
+    private static StreamSubscriptionHandle<T> NotNull<T>(StreamSubscriptionHandle<T> handle)
     {
         ArgumentNullException.ThrowIfNull(handle);
         return handle;
@@ -192,29 +192,29 @@ public static class StreamProviderExtensions
 {
     /// <summary>The stream with that key and no namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, Guid id) =>
-        Of(streamProvider).GetStream<T>(StreamId.Create(null, id));
+        NotNull(streamProvider).GetStream<T>(StreamId.Create(null, id));
 
     /// <summary>The stream with that key and no namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, long id) =>
-        Of(streamProvider).GetStream<T>(StreamId.Create(null, id));
+        NotNull(streamProvider).GetStream<T>(StreamId.Create(null, id));
 
     /// <summary>The stream with that key and no namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, string id) =>
-        Of(streamProvider).GetStream<T>(StreamId.Create(null, id));
+        NotNull(streamProvider).GetStream<T>(StreamId.Create(null, id));
 
     /// <summary>The stream with that key and namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, string ns, Guid id) =>
-        Of(streamProvider).GetStream<T>(StreamId.Create(ns, id));
+        NotNull(streamProvider).GetStream<T>(StreamId.Create(ns, id));
 
     /// <summary>The stream with that key and namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, string ns, long id) =>
-        Of(streamProvider).GetStream<T>(StreamId.Create(ns, id));
+        NotNull(streamProvider).GetStream<T>(StreamId.Create(ns, id));
 
     /// <summary>The stream with that key and namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, string ns, string id) =>
-        Of(streamProvider).GetStream<T>(StreamId.Create(ns, id));
+        NotNull(streamProvider).GetStream<T>(StreamId.Create(ns, id));
 
-    private static IStreamProvider Of(IStreamProvider streamProvider)
+    private static IStreamProvider NotNull(IStreamProvider streamProvider)
     {
         ArgumentNullException.ThrowIfNull(streamProvider);
         return streamProvider;

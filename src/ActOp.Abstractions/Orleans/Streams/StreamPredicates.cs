@@ -147,14 +147,14 @@ public sealed class DefaultStreamIdMapper : IStreamIdMapper
     public IdSpan GetGrainKeyId(GrainBindings grainBindings, StreamId streamId)
     {
         ArgumentNullException.ThrowIfNull(grainBindings);
-        return ImplicitKeys.Of(grainBindings, WellKnownGrainTypeProperties.StreamBindingTypeValue, streamId.Key, streamId.Namespace);
+        return ImplicitKeys.KeyOf(grainBindings, WellKnownGrainTypeProperties.StreamBindingTypeValue, streamId.Key, streamId.Namespace);
     }
 }
 
 /// <summary>Keys of grains with implicit subscriptions.</summary>
 internal static class ImplicitKeys
 {
-    internal static IdSpan Of(GrainBindings bindings, string kind, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> ns)
+    internal static IdSpan KeyOf(GrainBindings bindings, string kind, ReadOnlyMemory<byte> key, ReadOnlyMemory<byte> ns)
     {
         var includesNamespace = false;
         foreach (var binding in bindings.Bindings)

@@ -52,9 +52,7 @@ public sealed class MemoryNetwork
             _cut.Remove((one, other));
             _cut.Remove((other, one));
             foreach (var end in _ends.ToArray())
-            {
                 Notice(end);
-            }
         }
     }
 
@@ -86,9 +84,7 @@ public sealed class MemoryNetwork
             endPoint = endPoint is IPEndPoint { Port: 0 } ip ? new IPEndPoint(ip.Address, _nextPort++) : endPoint;
             var listener = new MemoryListener(this, endPoint, accepted);
             if (!_listeners.TryAdd(endPoint, listener))
-            {
                 throw new InvalidOperationException($"Another listener is at {endPoint} already.");
-            }
 
             return listener;
         }
@@ -97,9 +93,7 @@ public sealed class MemoryNetwork
     internal void StopListening(MemoryListener listener)
     {
         lock (Gate)
-        {
             _listeners.Remove(listener.EndPoint);
-        }
     }
 
     internal ByteStream Dial(EndPoint local, EndPoint endPoint)
@@ -113,9 +107,7 @@ public sealed class MemoryNetwork
             listener = isCut ? null : _listeners.GetValueOrDefault(endPoint);
             near = new MemoryStreamEnd(this, local, endPoint, new MemoryPipe(_pipeBytes)) { IsRefused = !isCut && listener is null };
             if (listener is null)
-            {
                 return near;
-            }
 
             far = new MemoryStreamEnd(this, endPoint, local, new MemoryPipe(_pipeBytes)) { Other = near };
             near.Other = far;
@@ -141,23 +133,17 @@ public sealed class MemoryNetwork
     {
         Invariant.Entered(Gate);
         if (end.IsDisposed || _cut.Contains((end.RemoteEndPoint, end.Local)))
-        {
             return;
-        }
 
         var now = _time.GetTimestamp();
         var next = end.Inbound.Arrive(now);
         if (next is { } due)
-        {
             Await(end, _time.GetElapsedTime(now, due));
-        }
 
         var kinds = end.Inbound.HasArrived ? ReadyKinds.Read : 0;
         kinds |= end.Inbound.IsFinished && next is null ? ReadyKinds.Read | ReadyKinds.Hangup : 0;
         if (kinds != ReadyKinds.None)
-        {
             end.Report(kinds);
-        }
     }
 
     internal void Forget(MemoryStreamEnd end) => _ends.Remove(end);
@@ -172,9 +158,7 @@ public sealed class MemoryNetwork
     private void Arrived(MemoryStreamEnd end)
     {
         lock (Gate)
-        {
             Notice(end);
-        }
     }
 }
 

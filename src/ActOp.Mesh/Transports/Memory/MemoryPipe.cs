@@ -34,9 +34,7 @@ internal sealed class MemoryPipe
         bytes[first..taken].CopyTo(_ring);
         _count += taken;
         if (taken > 0)
-        {
             _underWay.Enqueue((due, taken));
-        }
 
         Invariant.Holds(taken >= 0 && _count <= _ring.Length && _readable <= _count);
         return taken;
@@ -61,9 +59,7 @@ internal sealed class MemoryPipe
         while (_underWay.TryPeek(out var next))
         {
             if (next.Due > now)
-            {
                 return next.Due;
-            }
 
             _underWay.Dequeue();
             _readable += next.Count;
@@ -119,9 +115,7 @@ internal sealed class MemoryStreamEnd : ByteStream
         lock (_network.Gate)
         {
             if (IsBroken || Other is null)
-            {
                 return IsRefused ? Refused : Failed;
-            }
 
             var wasFull = Inbound.IsFull;
             var read = Inbound.Read(buffer);
@@ -140,9 +134,7 @@ internal sealed class MemoryStreamEnd : ByteStream
         lock (_network.Gate)
         {
             if (IsBroken || Other is null || Other.IsDisposed)
-            {
                 return Failed;
-            }
 
             var taken = _network.Carry(this, Other, bytes);
             _wantsRoom = taken < bytes.Length;
@@ -185,8 +177,6 @@ internal sealed class MemoryStreamEnd : ByteStream
         var first = Unreported == ReadyKinds.None;
         Unreported |= kinds;
         if (first)
-        {
             Readiness?.Enqueue(this);
-        }
     }
 }

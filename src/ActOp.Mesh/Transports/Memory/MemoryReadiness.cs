@@ -25,9 +25,7 @@ internal sealed class MemoryReadiness(MemoryNetwork network) : Readiness
     public override void Remove(ByteStream stream)
     {
         lock (network.Gate)
-        {
             ((MemoryStreamEnd)stream).Readiness = null;
-        }
     }
 
     public override int Wait(Span<Ready> reports, int timeoutMs)
@@ -35,9 +33,7 @@ internal sealed class MemoryReadiness(MemoryNetwork network) : Readiness
         lock (network.Gate)
         {
             if (_changed.Count == 0 && !_woken && timeoutMs != 0)
-            {
                 Monitor.Wait(network.Gate, timeoutMs);
-            }
 
             _woken = false;
             var found = 0;

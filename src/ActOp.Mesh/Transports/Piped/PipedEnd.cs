@@ -11,8 +11,9 @@ namespace ActOp.Mesh.Transports.Piped;
 /// the settings, and a pipe of our own between the pump and the link: so code of the application never runs on a thread of the mesh.</para>
 /// <para>Owns the pumps and their pipes; each ends when the link is closed (<see cref="Close"/>), at an end of its source, or at a
 /// failure, which is told once.</para>
-/// <para>Threads: <see cref="Open"/> once, by the middleware. <see cref="Take"/> under the gate of the poller. <see cref="Put"/> and
-/// <see cref="Finish"/> under the gate of the flush, and under the send gate, which <see cref="Close"/> takes too.</para>
+/// <para>Threads: <see cref="Open"/> once, by the middleware. <see cref="ReadAvailable"/> under the gate of the poller.
+/// <see cref="WriteAvailable"/> and <see cref="Finish"/> under the gate of the flush, and under the send gate, which <see cref="Close"/>
+/// takes too.</para>
 /// </summary>
 internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<ReadyKinds> report, Action<Exception> failed)
 {
@@ -43,7 +44,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     /// <summary>Whether the link has said that no more follows.</summary>
     public bool IsFinished => Volatile.Read(ref _isFinished);
 
-    /// <summary>Whether <see cref="Take"/> has found the end, maybe behind bytes. Thread of Take.</summary>
+    /// <summary>Whether <see cref="ReadAvailable"/> has found the end, maybe behind bytes. Thread of Take.</summary>
     public bool HasEnded => _hasEnded;
 
     /// <summary>Ends with the last pump.</summary>
@@ -57,9 +58,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
         lock (_sendGate)
         {
             if (_isClosed)
-            {
                 return false;
-            }
 
             _transport = transport;
             _toLink = ReferenceEquals(transport.Input, own.Input)
@@ -78,9 +77,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
         }
 
         if (_toLink is not null)
-        {
             receiving = PumpAsync(transport.Input, _toLink.Writer, receives: true);
-        }
 
         Pumps = Task.WhenAll(receiving, sending);
         report(ReadyKinds.Read | ReadyKinds.Write);
@@ -91,26 +88,20 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     public async Task RefuseAsync(IDuplexPipe transport)
     {
         if (!ReferenceEquals(transport.Output, own.Output))
-        {
             await transport.Output.CompleteAsync().ConfigureAwait(false);
-        }
 
         if (!ReferenceEquals(transport.Input, own.Input))
-        {
             await transport.Input.CompleteAsync().ConfigureAwait(false);
-        }
     }
 
     /// <summary>
     /// Reads what is there: the number of bytes, 0 at the end, or <see cref="ByteStream.WouldBlock"/>; then, if bytes may come other than
     /// by a fill of the wire, their arrival is reported.
     /// </summary>
-    public int Take(Span<byte> buffer)
+    public int ReadAvailable(Span<byte> buffer)
     {
         if (!_isOpen)
-        {
             return ByteStream.WouldBlock;
-        }
 
         var total = 0;
         while (total < buffer.Length && !_hasEnded && TryAsk(out var read))
@@ -135,41 +126,31 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     /// Takes a chunk to send: the number of bytes, <see cref="ByteStream.WouldBlock"/> (room is reported) or
     /// <see cref="ByteStream.Failed"/> when nobody reads it any more.
     /// </summary>
-    public int Put(ReadOnlySpan<byte> bytes)
+    public int WriteAvailable(ReadOnlySpan<byte> bytes)
     {
         if (!_isOpen)
-        {
             return ByteStream.WouldBlock;
-        }
 
         lock (_sendGate)
         {
             if (_isClosed || _isFinished)
-            {
                 return ByteStream.Failed;
-            }
 
             if (_isFull)
             {
                 if (!_flush.IsCompleted)
-                {
                     return ByteStream.WouldBlock;
-                }
 
                 _isFull = false;
                 if (_flush.GetAwaiter().GetResult().IsCompleted)
-                {
                     return ByteStream.Failed;
-                }
             }
 
             var chunk = bytes[..Math.Min(bytes.Length, PipedStream.ChunkBytes)];
             _output.Write(chunk);
             var flush = _output.FlushAsync();
             if (flush.IsCompleted)
-            {
                 return flush.GetAwaiter().GetResult().IsCompleted ? ByteStream.Failed : chunk.Length;
-            }
 
             _flush = flush;
             _isFull = true;
@@ -182,9 +163,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     public void Finish()
     {
         lock (_sendGate)
-        {
             FinishLocked();
-        }
     }
 
     /// <summary>The link is closed: it reads no more, and what it has sent is passed on. Under the gate of the poller.</summary>
@@ -203,18 +182,14 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     public void CancelReceiving()
     {
         if (_toLink is not null)
-        {
             _transport!.Input.CancelPendingRead();
-        }
     }
 
     /// <summary>Ends a pump that waits for room in the application's pipe. After <see cref="Close"/>, on the scheduler.</summary>
     public void CancelSending()
     {
         if (_fromLink is not null)
-        {
             _transport!.Output.CancelPendingFlush();
-        }
     }
 
     private void FinishLocked()
@@ -230,18 +205,14 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     private bool TryAsk(out ReadResult read)
     {
         if (_toLink is null)
-        {
             return _input.TryRead(out read);
-        }
 
         if (!_isAsking)
         {
             _asked = _input.ReadAsync();
             _isAsking = true;
             if (!_asked.IsCompleted)
-            {
                 _asked.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(_onBytes);
-            }
         }
 
         if (!_asked.IsCompleted)
@@ -273,9 +244,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
                 var goesOn = await CopyAsync(read.Buffer, to).ConfigureAwait(false);
                 from.AdvanceTo(read.Buffer.End);
                 if (!goesOn || read.IsCompleted)
-                {
                     break;
-                }
             }
         }
         catch (Exception exception)
@@ -299,9 +268,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
                 rest = rest[chunk.Length..];
                 var flush = await to.FlushAsync().ConfigureAwait(false);
                 if (flush.IsCompleted || (flush.IsCanceled && _isClosed))
-                {
                     return false;
-                }
             }
         }
 

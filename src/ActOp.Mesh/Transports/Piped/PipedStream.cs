@@ -74,39 +74,29 @@ internal sealed class PipedStream : LayeredStream
             if (Broken() is not 0 and var broken)
             {
                 if (total == 0)
-                {
                     return broken;
-                }
 
                 break;
             }
 
             if (_life == New && (Inner.IsConnected ?? (_hasRoom || _wire.HasHeard)))
-            {
                 Begin();
-            }
 
-            var taken = Take(rest);
+            var taken = ReadEnd(rest);
             if (taken == Failed)
-            {
                 return Failed;
-            }
 
             total += Math.Max(0, taken);
             if (_end.HasEnded)
             {
                 if (total == 0)
-                {
                     return EndOfStream();
-                }
 
                 break;
             }
 
             if (!mayBeMore || total == buffer.Length)
-            {
                 return total > 0 ? total : WouldBlock;
-            }
         }
 
         // There is more, or an end that comes after the bytes; nothing else reports it.
@@ -117,13 +107,11 @@ internal sealed class PipedStream : LayeredStream
     public override int Send(ReadOnlySpan<byte> bytes)
     {
         if (Broken() is not 0 and var broken)
-        {
             return broken;
-        }
 
         try
         {
-            return _end.Put(bytes);
+            return _end.WriteAvailable(bytes);
         }
         catch (InvalidOperationException exception)
         {
@@ -173,9 +161,7 @@ internal sealed class PipedStream : LayeredStream
     internal override ReadyKinds Reported(ReadyKinds kinds)
     {
         if ((kinds & (ReadyKinds.Read | ReadyKinds.Hangup)) != 0)
-        {
             _wire.BecameReadable((kinds & ReadyKinds.Hangup) != 0);
-        }
 
         if ((kinds & ReadyKinds.Write) != 0)
         {
@@ -196,9 +182,7 @@ internal sealed class PipedStream : LayeredStream
     {
         ArgumentNullException.ThrowIfNull(transport);
         if (Interlocked.Exchange(ref _isCarried, 1) != 0)
-        {
             throw new InvalidOperationException("The end of the middleware of a connection was reached for the second time.");
-        }
 
         return _end.Open(transport) ? CarriedAsync() : _end.RefuseAsync(transport);
     }
@@ -261,11 +245,11 @@ internal sealed class PipedStream : LayeredStream
         _transport.CountRunning(-1);
     }
 
-    private int Take(Span<byte> buffer)
+    private int ReadEnd(Span<byte> buffer)
     {
         try
         {
-            return _end.Take(buffer);
+            return _end.ReadAvailable(buffer);
         }
         catch (InvalidOperationException exception)
         {
@@ -282,9 +266,7 @@ internal sealed class PipedStream : LayeredStream
     private void Fail(Action<PipedStream, Exception?> log, Exception? exception = null)
     {
         if (_life != Closed && Broken() == 0)
-        {
             Tell(log, exception);
-        }
 
         Break();
     }
@@ -340,18 +322,14 @@ internal sealed class PipedStream : LayeredStream
     private void CloseWire()
     {
         if (_wire.Close())
-        {
             _transport.CountOpen(-1);
-        }
     }
 
     /// <summary>Cancels <see cref="PipedConnection.Closed"/>, whose callbacks are code of the application.</summary>
     private void Cancel()
     {
         if (Interlocked.Exchange(ref _isCancelled, 1) != 0)
-        {
             return;
-        }
 
         Schedule(static stream =>
         {

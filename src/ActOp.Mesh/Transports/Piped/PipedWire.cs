@@ -68,9 +68,7 @@ internal sealed class PipedWire
     public void BecameReadable(bool toTheEnd)
     {
         if (toTheEnd)
-        {
             Volatile.Write(ref _readsToTheEnd, true);
-        }
 
         Volatile.Write(ref _isReadable, true);
     }
@@ -83,14 +81,12 @@ internal sealed class PipedWire
     public bool Fill(Span<byte> scratch)
     {
         if (_hasEnded || _failure != 0 || !Volatile.Read(ref _isReadable) || !HasRoom())
-        {
             return false;
-        }
 
         scratch = scratch[..Math.Min(scratch.Length, PipedStream.ChunkBytes)];
         // Before the read: a report that comes during it is about what it may not have seen.
         Volatile.Write(ref _isReadable, false);
-        return Take(_inner.Receive(scratch), scratch);
+        return PassOn(_inner.Receive(scratch), scratch);
     }
 
     /// <summary>
@@ -103,9 +99,7 @@ internal sealed class PipedWire
             while (!_isClosed && !_isOutputOver && TryAsk(out var output))
             {
                 if (!Send(output))
-                {
                     return;
-                }
             }
         }
     }
@@ -124,9 +118,7 @@ internal sealed class PipedWire
     public void EndReports()
     {
         lock (_outputGate)
-        {
             _isUnwatched = true;
-        }
 
         Drain();
     }
@@ -144,9 +136,7 @@ internal sealed class PipedWire
         lock (_outputGate)
         {
             if (_isClosed)
-            {
                 return false;
-            }
 
             _isClosed = true;
             Forget();
@@ -182,7 +172,7 @@ internal sealed class PipedWire
         }
     }
 
-    private bool Take(int read, ReadOnlySpan<byte> bytes)
+    private bool PassOn(int read, ReadOnlySpan<byte> bytes)
     {
         if (read == ByteStream.WouldBlock)
         {
@@ -199,9 +189,7 @@ internal sealed class PipedWire
 
         HasHeard = true;
         if (read == bytes.Length || Volatile.Read(ref _readsToTheEnd))
-        {
             Volatile.Write(ref _isReadable, true);
-        }
 
         Invariant.Holds(!_isPaused && !_isUnread);
         _fromPeer.Writer.Write(bytes[..read]);
@@ -252,9 +240,7 @@ internal sealed class PipedWire
             }
 
             if (!_asked.IsCompleted)
-            {
                 return false;
-            }
 
             _isAsking = false;
             output = _asked.GetAwaiter().GetResult();
@@ -281,9 +267,7 @@ internal sealed class PipedWire
             {
                 var sent = _inner.Send(rest);
                 if (sent < 0)
-                {
                     return Stop(sent, left);
-                }
 
                 rest = rest[sent..];
                 left = left.Slice(sent);
@@ -307,17 +291,11 @@ internal sealed class PipedWire
     private bool Stop(int result, ReadOnlySequence<byte> left)
     {
         if (result != ByteStream.WouldBlock)
-        {
             Break(result);
-        }
         else if (_isUnwatched)
-        {
             Break(ByteStream.Failed);
-        }
         else
-        {
             _toPeer.Reader.AdvanceTo(left.Start);
-        }
 
         return false;
     }

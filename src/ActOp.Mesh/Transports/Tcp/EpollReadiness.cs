@@ -68,9 +68,7 @@ internal sealed unsafe class EpollReadiness : Readiness
     {
         found = Ask(reports, 0, out var events);
         if (events > 0)
-        {
             return true;
-        }
 
         _ = Linux.Yield();
         return false;
@@ -83,9 +81,7 @@ internal sealed unsafe class EpollReadiness : Readiness
         {
             // After disposal the descriptor's number may belong to something else.
             if (!_disposed)
-            {
                 _ = Linux.Write(_wake, (byte*)&one, sizeof(ulong));
-            }
         }
     }
 
@@ -108,27 +104,19 @@ internal sealed unsafe class EpollReadiness : Readiness
     private int Ask(Span<Ready> reports, int timeoutMs, out int events)
     {
         if (_events.Length < reports.Length * Linux.EventBytes)
-        {
             _events = GC.AllocateUninitializedArray<byte>(reports.Length * Linux.EventBytes, pinned: true);
-        }
 
         fixed (byte* buffer = _events)
         {
             events = Linux.EpollWait(_epoll, buffer, reports.Length, timeoutMs);
             if (events < 0)
-            {
                 return Marshal.GetLastPInvokeError() == Linux.Interrupted ? 0 : throw new Win32Exception();
-            }
 
             if (events == 0)
-            {
                 return 0;
-            }
 
             lock (_gate)
-            {
                 return Translate(buffer, events, reports);
-            }
         }
     }
 
@@ -145,9 +133,7 @@ internal sealed unsafe class EpollReadiness : Readiness
             // (2^64).
             var slot = (uint)token;
             if (token != WakeToken && _streams[slot] is { } stream && _generations[slot] == (uint)(token >> 32))
-            {
                 reports[found++] = new Ready(stream, Kinds(mask));
-            }
         }
 
         return found;
@@ -162,9 +148,7 @@ internal sealed unsafe class EpollReadiness : Readiness
     {
         Invariant.Held(_gate);
         if (_free.TryPop(out var slot))
-        {
             return slot;
-        }
 
         if (_slots == _streams.Length)
         {

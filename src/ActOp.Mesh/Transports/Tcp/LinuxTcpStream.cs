@@ -43,9 +43,7 @@ internal sealed unsafe class LinuxTcpStream : TcpStream
     public override int Receive(Span<byte> buffer)
     {
         if (_connectError != 0)
-        {
             return _connectError;
-        }
 
         fixed (byte* bytes = buffer)
         {

@@ -33,9 +33,7 @@ internal sealed class SelectReadiness : Readiness
     {
         var tcp = (PortableTcpStream)stream;
         lock (_gate)
-        {
             _streams.Add(tcp.Socket, tcp);
-        }
 
         Wake();
     }
@@ -43,9 +41,7 @@ internal sealed class SelectReadiness : Readiness
     public override void Remove(ByteStream stream)
     {
         lock (_gate)
-        {
             _streams.Remove(((PortableTcpStream)stream).Socket);
-        }
 
         Wake();
     }
@@ -88,9 +84,7 @@ internal sealed class SelectReadiness : Readiness
         lock (_gate)
         {
             if (!_disposed)
-            {
                 _wake.Send([1], SocketFlags.None, out _);
-            }
         }
     }
 
@@ -116,9 +110,7 @@ internal sealed class SelectReadiness : Readiness
                 _readable.Add(socket);
                 _broken.Add(socket);
                 if (stream.WantsRoom)
-                {
                     _writable.Add(socket);
-                }
             }
         }
     }
@@ -129,9 +121,7 @@ internal sealed class SelectReadiness : Readiness
         foreach (var socket in sockets)
         {
             if (found < reports.Length && _streams.TryGetValue(socket, out var stream))
-            {
                 reports[found++] = new Ready(stream, kind);
-            }
         }
     }
 }

@@ -48,9 +48,7 @@ internal sealed class TcpAcceptor : Listener
         _next.Completed += (_, _) =>
         {
             if (TryTake())
-            {
                 AcceptAll();
-            }
         };
         AcceptAll();
     }
@@ -80,9 +78,7 @@ internal sealed class TcpAcceptor : Listener
                 _tookReserve = false;
                 _next.AcceptSocket = null;
                 if (_socket.AcceptAsync(_next))
-                {
                     return;
-                }
             }
             catch (Exception exception)
             {
@@ -91,9 +87,7 @@ internal sealed class TcpAcceptor : Listener
             }
 
             if (!TryTake())
-            {
                 return;
-            }
         }
     }
 
@@ -139,9 +133,7 @@ internal sealed class TcpAcceptor : Listener
     private void Pause(Exception exception)
     {
         if (_stopped)
-        {
             return;
-        }
 
         _retry.Change(PauseAfterFailure, Timeout.InfiniteTimeSpan);
         try

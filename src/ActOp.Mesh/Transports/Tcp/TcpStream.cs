@@ -66,9 +66,7 @@ internal sealed class PortableTcpStream(Socket socket, EndPoint? remote) : TcpSt
     public override int Receive(Span<byte> buffer)
     {
         if (_connectError != 0)
-        {
             return _connectError;
-        }
 
         var read = Socket.Receive(buffer, SocketFlags.None, out var error);
         return Result(read, error);

@@ -78,14 +78,10 @@ public sealed class TcpTransport : Transport
 
         // Setting a size switches the kernel's tuning off, so only on demand.
         if (_options.SendBufferBytes is { } sendBytes)
-        {
             socket.SendBufferSize = sendBytes;
-        }
 
         if (_options.ReceiveBufferBytes is { } receiveBytes)
-        {
             socket.ReceiveBufferSize = receiveBytes;
-        }
 
         return _options.Portable ? new PortableTcpStream(socket, remote) : new LinuxTcpStream(socket, remote);
     }

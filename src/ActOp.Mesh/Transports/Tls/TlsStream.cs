@@ -83,9 +83,7 @@ internal sealed class TlsStream : LayeredStream
         {
             RequestStep();
             if (Volatile.Read(ref _stage) == Shaking)
-            {
                 return WouldBlock;
-            }
         }
 
         if (Volatile.Read(ref _drains))
@@ -101,9 +99,7 @@ internal sealed class TlsStream : LayeredStream
         }
 
         if (Volatile.Read(ref _stage) == Broken)
-        {
             return Failure();
-        }
 
         try
         {
@@ -118,15 +114,11 @@ internal sealed class TlsStream : LayeredStream
     public override unsafe int Send(ReadOnlySpan<byte> bytes)
     {
         if (Volatile.Read(ref _stage) != Established)
-        {
             return Volatile.Read(ref _stage) == Broken ? Failure() : WouldBlock;
-        }
 
         var drained = _wire.Drain();
         if (drained < 0)
-        {
             return drained;
-        }
 
         // Of the call before, see above.
         var taken = _encrypted;
@@ -137,9 +129,7 @@ internal sealed class TlsStream : LayeredStream
             {
                 var chunk = Math.Min(bytes.Length - taken, ChunkBytes);
                 if (!Encrypt(start + taken, chunk))
-                {
                     return Failed;
-                }
 
                 drained = _wire.Drain();
                 if (drained < 0)
@@ -177,31 +167,23 @@ internal sealed class TlsStream : LayeredStream
         }
 
         if (Volatile.Read(ref _stage) == Established && !_hasRead)
-        {
             ReadAlert();
-        }
 
         AnnounceEnd();
         _wire.Drain();
         _wire.CloseInner();
         if (Interlocked.Exchange(ref _drive, Ended) == Idle)
-        {
             _ssl.Dispose();
-        }
     }
 
     internal override ReadyKinds Reported(ReadyKinds kinds)
     {
         if ((kinds & (ReadyKinds.Read | ReadyKinds.Hangup)) != 0)
-        {
             _wire.BecameReadable((kinds & ReadyKinds.Hangup) != 0);
-        }
 
         // The rest of a handshake, and the announcement of the end, are sent by Receive.
         if ((kinds & ReadyKinds.Write) == 0 || (!_wire.HasOutput && Volatile.Read(ref _stage) != Shaking))
-        {
             return kinds;
-        }
 
         Volatile.Write(ref _drains, true);
         return kinds | ReadyKinds.Read;
@@ -216,9 +198,7 @@ internal sealed class TlsStream : LayeredStream
         Span<byte> one = stackalloc byte[1];
         _wire.BecameReadable(toTheEnd: true);
         if (Receive(one) == WouldBlock)
-        {
             Tell(static (stream, _) => stream._log.Broke(null, stream.RemoteEndPoint, "closed before anything was received."));
-        }
     }
 
     private unsafe int Read(Span<byte> buffer)
@@ -234,9 +214,7 @@ internal sealed class TlsStream : LayeredStream
 
             _wire.Resume();
             if (!_peek.IsCompleted)
-            {
                 return total > 0 ? total : WouldBlock;
-            }
 
             _isPeeking = false;
             _peek.GetAwaiter().GetResult();
@@ -250,9 +228,7 @@ internal sealed class TlsStream : LayeredStream
             {
                 _hasEnded = true;
                 if (total == 0)
-                {
                     return EndOfStream();
-                }
 
                 // What was read before is delivered first; the next call returns the end.
                 Report(ReadyKinds.Read);
@@ -283,9 +259,7 @@ internal sealed class TlsStream : LayeredStream
     private int EndOfStream()
     {
         if (_wire.IsAtEnd)
-        {
             throw new IOException("The other end closed the connection without announcing it.");
-        }
 
         return 0;
     }
@@ -296,9 +270,7 @@ internal sealed class TlsStream : LayeredStream
         {
             var write = _ssl.WriteAsync(_writeMemory.Lend(start, length));
             if (!write.IsCompleted)
-            {
                 throw new InvalidOperationException("A write to memory did not complete at once.");
-            }
 
             write.GetAwaiter().GetResult();
             return true;
@@ -318,18 +290,14 @@ internal sealed class TlsStream : LayeredStream
     private void AnnounceEnd()
     {
         if (_isAnnounced || Volatile.Read(ref _stage) != Established)
-        {
             return;
-        }
 
         _isAnnounced = true;
         try
         {
             var shutdown = _ssl.ShutdownAsync();
             if (shutdown.IsCompleted)
-            {
                 shutdown.GetAwaiter().GetResult();
-            }
         }
         catch (Exception exception)
         {
@@ -344,22 +312,16 @@ internal sealed class TlsStream : LayeredStream
         {
             var was = Volatile.Read(ref _drive);
             if (was is Again or Ended)
-            {
                 return;
-            }
 
             if (Interlocked.CompareExchange(ref _drive, was == Idle ? Running : Again, was) == was)
             {
                 if (was == Idle)
                 {
                     if (_settings.Run is { } run)
-                    {
                         run(RunSteps);
-                    }
                     else
-                    {
                         RunSteps();
-                    }
                 }
 
                 return;
@@ -389,9 +351,7 @@ internal sealed class TlsStream : LayeredStream
     private void Step()
     {
         if (Volatile.Read(ref _stage) != Shaking)
-        {
             return;
-        }
 
         try
         {
@@ -410,18 +370,12 @@ internal sealed class TlsStream : LayeredStream
             // The alert, as far as there is one.
             _wire.Drain();
             if (_wire.IsNotTls)
-            {
                 _refusal = new Refusal("its first bytes are not TLS, which this end requires", IsCertain: true);
-            }
             else if (_connection.Refusal is not null || exception is AuthenticationException)
-            {
                 _refusal = new Refusal(_connection.Refusal ?? Text(exception), IsCertain: true);
-            }
 
             if (Volatile.Read(ref _drive) != Ended)
-            {
                 Tell(static (stream, exception) => stream.LogHandshake(exception!), exception);
-            }
 
             Settle(Broken, ReadyKinds.Read | ReadyKinds.Hangup);
         }

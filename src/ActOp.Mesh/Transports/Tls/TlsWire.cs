@@ -64,9 +64,7 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
     public void BecameReadable(bool toTheEnd)
     {
         if (toTheEnd)
-        {
             Volatile.Write(ref _readsToTheEnd, true);
-        }
 
         Volatile.Write(ref _isReadable, true);
     }
@@ -92,20 +90,14 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
         {
             var read = TryRead(_asked.Span);
             if (read == ByteStream.WouldBlock)
-            {
                 return;
-            }
 
             _isPending = false;
             _asked = default;
             if (read >= 0)
-            {
                 _pending.SetResult(read);
-            }
             else
-            {
                 _pending.SetException(Broken());
-            }
         }
     }
 
@@ -121,14 +113,10 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
         lock (_writeGate)
         {
             if (_isClosed)
-            {
                 return;
-            }
 
             if (_out.Length - _outCount < bytes.Length)
-            {
                 PooledBuffer.Grow(ref _out, _outCount, _outCount + bytes.Length);
-            }
 
             bytes.CopyTo(_out.AsSpan(_outCount));
             // Before it is sent: the report of room that follows a full stream then finds that there is output.
@@ -147,9 +135,7 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
             {
                 var sent = inner.Send(_out.AsSpan(_outSent, _outCount - _outSent));
                 if (sent == ByteStream.WouldBlock)
-                {
                     return sent;
-                }
 
                 if (sent < 0)
                 {
@@ -176,9 +162,7 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
     public void Finish()
     {
         lock (_writeGate)
-        {
             _finishes = true;
-        }
 
         Drain();
     }
@@ -229,20 +213,14 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
         lock (_readGate)
         {
             if (_isClosed)
-            {
                 return ByteStream.Failed;
-            }
 
             if (!Volatile.Read(ref _isReadable))
-            {
                 return ByteStream.WouldBlock;
-            }
 
             // An empty read asks whether bytes may be there: without them the reader holds no buffer.
             if (buffer.IsEmpty)
-            {
                 return 0;
-            }
 
             // Before the read: a report that comes during it is about what it may not have seen.
             Volatile.Write(ref _isReadable, false);
@@ -262,9 +240,7 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
     {
         // A full buffer does not show what follows. The end and a failure are reported once, but may be read again.
         if (read == buffer.Length || read <= 0 || _readsToTheEnd)
-        {
             Volatile.Write(ref _isReadable, true);
-        }
 
         if (read < 0)
         {

@@ -22,7 +22,7 @@ public static class AdoNetHostingExtensions
         ArgumentNullException.ThrowIfNull(builder);
         ArgumentNullException.ThrowIfNull(configureOptions);
         configureOptions(builder.Services.AddOptions<AdoNetClusteringSiloOptions>());
-        builder.Services.AddSingleton(static provider => new MembershipDatabase(Database.Of(
+        builder.Services.AddSingleton(static provider => new MembershipDatabase(Database.FromServices(
             provider, provider.GetRequiredService<IOptions<AdoNetClusteringSiloOptions>>().Value.Choice, MembershipDatabase.Connections)));
         builder.Services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(
             static provider => new MembershipStart(provider.GetRequiredService<MembershipDatabase>()));
@@ -49,7 +49,7 @@ public static class AdoNetHostingExtensions
         ArgumentNullException.ThrowIfNull(builder);
         ArgumentNullException.ThrowIfNull(configureOptions);
         configureOptions(builder.Services.AddOptions<AdoNetClusteringClientOptions>());
-        builder.Services.AddSingleton(static provider => new MembershipDatabase(Database.Of(
+        builder.Services.AddSingleton(static provider => new MembershipDatabase(Database.FromServices(
             provider, provider.GetRequiredService<IOptions<AdoNetClusteringClientOptions>>().Value.Choice,
             MembershipDatabase.Connections)));
         builder.Services.AddSingleton<IGatewayListProvider>(static provider => new PostgresGateways(

@@ -32,7 +32,7 @@ public static class SiloBuilderReminderExtensions
         services.AddReminders();
         configureOptions(services.AddOptions<AdoNetReminderTableOptions>());
         services.AddSingleton<IReminderTable>(static provider => new PostgresReminderTable(
-            Database.Of(
+            Database.FromServices(
                 provider, provider.GetRequiredService<IOptions<AdoNetReminderTableOptions>>().Value.Choice,
                 PostgresReminderTable.Connections, OrleansReminders.Tables,
                 provider.GetRequiredService<IOptions<PostgresOptions>>().Value.Checked().Tables),

@@ -138,7 +138,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     {
         var key = new StateKey(stateName, GrainKeys.TextOf(grainId));
         return _database.Tables is { MayBeOrleans: true }
-            ? key with { Orleans = OrleansKey.Of(_options.HashPicker, _serviceId, _name, stateName, grainId, grainState) }
+            ? key with { Orleans = OrleansKey.KeyOf(_options.HashPicker, _serviceId, _name, stateName, grainId, grainState) }
             : key;
     }
 
@@ -239,7 +239,7 @@ public static class AdoNetGrainStorageFactory
         ArgumentNullException.ThrowIfNull(services);
         var options = services.GetRequiredService<IOptionsMonitor<AdoNetGrainStorageOptions>>().Get(name);
         var limits = services.GetRequiredService<IOptionsMonitor<PostgresOptions>>().Get(name).Checked();
-        var database = Database.Of(
+        var database = Database.FromServices(
             services, options.Choice(name), StateStore.Connections + 1, OrleansStatements.Tables(options.DeleteStateOnClear),
             limits.Tables);
         var first = BitConverter.ToInt64(Guid.NewGuid().ToByteArray()) & long.MaxValue;

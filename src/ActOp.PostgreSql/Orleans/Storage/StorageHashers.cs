@@ -72,11 +72,11 @@ public sealed class OrleansDefaultHasher : IHasher
     public int Hash(byte[] data)
     {
         ArgumentNullException.ThrowIfNull(data);
-        return (int)Of(StableHash.ComputeHash(data));
+        return (int)Reversed(StableHash.ComputeHash(data));
     }
 
     /// <summary>What Orleans has for a hash: it takes the bytes of XXH32, highest first, as a number with the lowest first.</summary>
-    internal static uint Of(uint hash) => System.Buffers.Binary.BinaryPrimitives.ReverseEndianness(hash);
+    internal static uint Reversed(uint hash) => System.Buffers.Binary.BinaryPrimitives.ReverseEndianness(hash);
 }
 
 /// <summary>The hash of version 3: that of Bob Jenkins ("lookup2", 1996).</summary>

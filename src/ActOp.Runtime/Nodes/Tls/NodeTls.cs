@@ -68,10 +68,10 @@ internal sealed class TlsAuthentication(TlsOptions options, TimeProvider time, L
     internal TimeProvider Time => time;
 
     /// <summary>For middleware, which is set up before the node.</summary>
-    internal static TlsAuthentication Of(TlsOptions options, IServiceProvider services) => new(
+    internal static TlsAuthentication ForMiddleware(TlsOptions options, IServiceProvider services) => new(
         options,
         services?.GetService<TimeProvider>() ?? TimeProvider.System,
-        new Log(GuardedLoggers.Of(services).CreateLogger("ActOp.Runtime")));
+        new Log(GuardedLoggers.GuardedOf(services).CreateLogger("ActOp.Runtime")));
 
     /// <summary>The options of an accepted connection.</summary>
     /// <param name="context">For the callbacks.</param>

@@ -49,7 +49,7 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
         _name = name;
         _context = grainContext;
         _store = store;
-        _parts = StateDiagnostics.Of(StateDiagnostics.ServicesOf(grainContext));
+        _parts = StateDiagnostics.FromServices(StateDiagnostics.ServicesOf(grainContext));
     }
 
     /// <inheritdoc/>

@@ -82,7 +82,7 @@ public class GrainTypeResolver
         var definition = type.IsConstructedGenericType ? type.GetGenericTypeDefinition() : type;
         var name = NameOfDefinition(definition);
         return type.IsConstructedGenericType && name.AsSpan().IndexOf("[["u8) < 0
-            ? GrainType.Create(name + "[[" + TypeNames.Of(type.GetGenericArguments(), TypeNames.BetweenGrains, _converter) + "]]")
+            ? GrainType.Create(name + "[[" + TypeNames.NamesOf(type.GetGenericArguments(), TypeNames.BetweenGrains, _converter) + "]]")
             : name;
     }
 
@@ -158,7 +158,7 @@ public class GrainInterfaceTypeResolver
 
     private GrainInterfaceType WithArguments(Type type, string name) => GrainInterfaceType.Create(
         type.IsConstructedGenericType && !name.Contains('<', StringComparison.Ordinal)
-            ? name + "<" + TypeNames.Of(type.GetGenericArguments(), ",", _converter) + ">"
+            ? name + "<" + TypeNames.NamesOf(type.GetGenericArguments(), ",", _converter) + ">"
             : name);
 }
 
@@ -168,7 +168,7 @@ internal static class TypeNames
     /// <summary>What stands between two arguments of a grain type.</summary>
     internal const string BetweenGrains = "],[";
 
-    internal static string Of(Type[] arguments, string separator, TypeConverter? converter) => string.Join(separator, arguments.Select(
+    internal static string NamesOf(Type[] arguments, string separator, TypeConverter? converter) => string.Join(separator, arguments.Select(
         argument => TypeManifest.TryNameOf(argument, out var name) ? name
             : converter is null ? argument.ToString() : "{" + converter.Format(argument) + "}"));
 

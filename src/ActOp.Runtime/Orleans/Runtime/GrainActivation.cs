@@ -241,7 +241,7 @@ public class GrainConstructorArgumentFactory
     public GrainConstructorArgumentFactory(IServiceProvider serviceProvider, Type grainType)
     {
         ArgumentNullException.ThrowIfNull(grainType);
-        _facets = Facets.Find(grainType, serviceProvider);
+        _facets = Facets.FindFacets(grainType, serviceProvider);
         _takesContext = _facets is null && Array.Exists(grainType.GetConstructors(), static constructor =>
             Array.Exists(constructor.GetParameters(), static parameter => parameter.ParameterType == typeof(IGrainContext)));
         ArgumentTypes = _facets?.ArgumentTypes ?? (_takesContext ? [typeof(IGrainContext)] : []);
@@ -346,11 +346,13 @@ public sealed class GrainContextActivator
     {
         ArgumentNullException.ThrowIfNull(address);
         var grainType = address.GrainId.Type;
-        var (activator, actions) = _known.TryGetValue(grainType, out var known) ? known : _known.GetOrAdd(grainType, Find(grainType));
+        var (activator, actions) = _known.TryGetValue(grainType, out var known)
+            ? known
+            : _known.GetOrAdd(grainType, FindActivator(grainType));
         return activator.CreateContext(address, actions);
     }
 
-    private (IGrainContextActivator Activator, IConfigureGrainContext[] Actions) Find(GrainType grainType)
+    private (IGrainContextActivator Activator, IConfigureGrainContext[] Actions) FindActivator(GrainType grainType)
     {
         foreach (var provider in _providers)
         {

@@ -13,7 +13,7 @@ public class PersistentStateFactory : IPersistentStateFactory
         ArgumentNullException.ThrowIfNull(context);
         ArgumentNullException.ThrowIfNull(cfg);
         var user = "State \"" + cfg.StateName + "\" of grain " + context.GrainId;
-        var storage = GrainStorageHelpers.Find(StateDiagnostics.ServicesOf(context), cfg.StorageName, user);
+        var storage = GrainStorageHelpers.FindStorage(StateDiagnostics.ServicesOf(context), cfg.StorageName, user);
         var name = GetFullStateName(context, cfg);
         var state = new PersistentState<TState>(name, context, storage);
         context.ObservableLifecycle.Subscribe(name, GrainLifecycleStage.SetupState, state);

@@ -132,7 +132,7 @@ public class MemoryGrainStorage : IGrainStorage, IDisposable
     /// <summary>References are made when they are needed: before the start of the silo there are none.</summary>
     private IMemoryStorageGrain GrainOf(string key)
     {
-        var number = StableHash.Of(Encoding.UTF8.GetBytes(key)) % (uint)_grains.Length;
+        var number = StableHash.HashOf(Encoding.UTF8.GetBytes(key)) % (uint)_grains.Length;
         return _grains[number] ??= _factory.GetGrain<IMemoryStorageGrain>(number);
     }
 }

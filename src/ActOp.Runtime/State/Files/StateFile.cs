@@ -8,7 +8,7 @@ namespace ActOp.Runtime.State.Files;
 
 /// <summary>What one file holds: a state of a grain and its ETag.</summary>
 /// <param name="State">The name of the state.</param>
-/// <param name="Grain">The grain (<see cref="GrainBytes.Of"/>).</param>
+/// <param name="Grain">The grain (<see cref="GrainBytes.BytesOf"/>).</param>
 /// <param name="ETag">The version.</param>
 /// <param name="Content">What the serializer has written.</param>
 internal sealed record StateFile(string State, ReadOnlyMemory<byte> Grain, string ETag, ReadOnlyMemory<byte> Content)
@@ -29,7 +29,8 @@ internal sealed record StateFile(string State, ReadOnlyMemory<byte> Grain, strin
     /// </summary>
     internal static (string Folder, string Name) NameOf(string state, GrainId grain)
     {
-        var hash = Convert.ToHexStringLower(SHA256.HashData([.. Encoding.UTF8.GetBytes(state), 0, .. GrainBytes.Of(grain)]).AsSpan(0, 16));
+        byte[] key = [.. Encoding.UTF8.GetBytes(state), 0, .. GrainBytes.BytesOf(grain)];
+        var hash = Convert.ToHexStringLower(SHA256.HashData(key).AsSpan(0, 16));
         var name = Readable(grain.Type.ToString()!) + "." + Readable(grain.Key.ToString()!) + "." + Readable(state) + "." + hash;
         return (hash[..2], name);
     }

@@ -103,7 +103,7 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
             Check(path, state, grain, etag);
             var next = newETag();
             turn.HasMark = true;
-            Put(path, new StateFile(state, GrainBytes.Of(grain), next, content).Encode());
+            ReplaceFile(path, new StateFile(state, GrainBytes.BytesOf(grain), next, content).Encode());
             disk.FlushDirectory(directory);
             Unmark(turn);
             return next;
@@ -213,7 +213,7 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
         }
     }
 
-    private void Put(string path, byte[] content)
+    private void ReplaceFile(string path, byte[] content)
     {
         var unfinished = path + Unfinished;
         try
@@ -260,7 +260,7 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
         if (disk.Read(path) is not { } bytes)
             return null;
         var file = StateFile.Decode(bytes, path);
-        return file.State == state && file.Grain.Span.SequenceEqual(GrainBytes.Of(grain))
+        return file.State == state && file.Grain.Span.SequenceEqual(GrainBytes.BytesOf(grain))
             ? file
             : throw StateFile.Refused(path, "it is the state " + file.State + " of " + Encoding.UTF8.GetString(file.Grain.Span)
                 + ", not " + state + " of " + grain);

@@ -50,7 +50,8 @@ public sealed class FSharpOptionCodec<T>(IValueSerializer<FSharpOptionSurrogate<
 public sealed class FSharpOptionCopier<T>(IDeepCopier<T> valueCopier) : IDeepCopier<FSharpOption<T>>
 {
     public FSharpOption<T> DeepCopy(FSharpOption<T> input, CopyContext context) =>
-        FSharpCopies.Of(input, context, valueCopier, static (value, copier, c) => FSharpOption<T>.Some(copier.DeepCopy(value.Value, c)));
+        FSharpCopies.CopyOf(
+            input, context, valueCopier, static (value, copier, c) => FSharpOption<T>.Some(copier.DeepCopy(value.Value, c)));
 }
 
 /// <summary>What is written for an option that is a struct.</summary>
@@ -188,7 +189,7 @@ public sealed class FSharpListCodec<T>(IValueSerializer<FSharpListSurrogate<T>> 
 [RegisterCopier]
 public sealed class FSharpListCopier<T>(IDeepCopier<T> valueCopier) : IDeepCopier<FSharpList<T>>
 {
-    public FSharpList<T> DeepCopy(FSharpList<T> input, CopyContext context) => FSharpCopies.Of(
+    public FSharpList<T> DeepCopy(FSharpList<T> input, CopyContext context) => FSharpCopies.CopyOf(
         input, context, valueCopier, static (value, copier, c) => ListModule.OfSeq(value.Select(item => copier.DeepCopy(item, c))));
 }
 
@@ -215,7 +216,7 @@ public sealed class FSharpSetCodec<T>(IValueSerializer<FSharpSetSurrogate<T>> su
 [RegisterCopier]
 public sealed class FSharpSetCopier<T>(IDeepCopier<T> valueCopier) : IDeepCopier<FSharpSet<T>>
 {
-    public FSharpSet<T> DeepCopy(FSharpSet<T> input, CopyContext context) => FSharpCopies.Of(
+    public FSharpSet<T> DeepCopy(FSharpSet<T> input, CopyContext context) => FSharpCopies.CopyOf(
         input, context, valueCopier, static (value, copier, c) => SetModule.OfSeq(value.Select(item => copier.DeepCopy(item, c))));
 }
 
@@ -257,7 +258,7 @@ internal static class FSharpCopies
 {
     internal static bool IsShallow(object copier) => copier is IOptionalDeepCopier optional && optional.IsShallowCopyable();
 
-    internal static TValue Of<TValue, TItem>(
+    internal static TValue CopyOf<TValue, TItem>(
         TValue input, CopyContext context, IDeepCopier<TItem> copier, Func<TValue, IDeepCopier<TItem>, CopyContext, TValue> copy)
         where TValue : class =>
         Once(input, context, (copier, copy), static (value, how, c) => IsShallow(how.copier) ? value : how.copy(value, how.copier, c));

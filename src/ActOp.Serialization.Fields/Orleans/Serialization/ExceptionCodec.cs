@@ -141,7 +141,7 @@ public sealed class ExceptionCodec : IFieldCodec<Exception>, IBaseCodec<Exceptio
 
     private Exception New(string name)
     {
-        var type = ActOp.Serialization.Codecs.ExceptionTypes.Find(name) ?? (_types.TryParse(name, out var parsed) ? parsed : null);
+        var type = ActOp.Serialization.Codecs.ExceptionTypes.FindType(name) ?? (_types.TryParse(name, out var parsed) ? parsed : null);
         if (type is not null && type != typeof(ExceptionCodec) && IsSupportedType(type))
             return (Exception)RuntimeHelpers.GetUninitializedObject(type);
         return new UnavailableExceptionFallbackException { ExceptionType = name };

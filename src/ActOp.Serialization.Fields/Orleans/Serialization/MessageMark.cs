@@ -9,7 +9,7 @@ internal static class MessageMark
     internal static bool IsMessage(Field field) => field.Tag == MarkedMessage.Mark;
 
     /// <summary>A message whose mark was read as the tag of a field: the mark and all that follows.</summary>
-    internal static byte[] Take<TInput>(ref Reader<TInput> reader)
+    internal static byte[] TakeMessage<TInput>(ref Reader<TInput> reader)
     {
         var bytes = new byte[reader.Remaining + 1];
         bytes[0] = MarkedMessage.Mark;

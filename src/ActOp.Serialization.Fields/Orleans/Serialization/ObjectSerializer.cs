@@ -166,7 +166,7 @@ public sealed class ObjectSerializer
         var field = source.ReadFieldHeader();
         if (!MessageMark.IsMessage(field))
             return source.Session.CodecProvider.GetCodec(type).ReadValue(ref source, field)!;
-        var value = ReadMessage(MessageMark.Take(ref source), type, out var length);
+        var value = ReadMessage(MessageMark.TakeMessage(ref source), type, out var length);
         source.ResumeFrom(start + length);
         return value;
     }

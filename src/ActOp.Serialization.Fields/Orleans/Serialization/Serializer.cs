@@ -210,7 +210,7 @@ public sealed class Serializer
 
     internal T ReadMessage<T, TInput>(ref Reader<TInput> source, long start)
     {
-        var value = ReadMessage<T>(MessageMark.Take(ref source), out var length);
+        var value = ReadMessage<T>(MessageMark.TakeMessage(ref source), out var length);
         source.ResumeFrom(start + length);
         return value;
     }

@@ -255,13 +255,15 @@ internal static class IdentityConverters
         new IdentityConverter<MembershipVersion>(static v => v.Value, static t => new MembershipVersion((long)t)),
         new IdentityConverter<GuidId>(static v => new JObject { ["Guid"] = v.Guid }, static t => GuidId.GetGuidId((Guid)t["Guid"]!)),
         new IdentityConverter<StreamId>(
-            static v => KeyOf(v.FullKey, v.Namespace, v.GetHashCode()), static t => t is JObject ? Of(t, StreamId.Create) : default),
+            static v => KeyOf(v.FullKey, v.Namespace, v.GetHashCode()),
+            static t => t is JObject ? IdentityOf(t, StreamId.Create) : default),
         new IdentityConverter<ChannelId>(
-            static v => KeyOf(v.FullKey, v.Namespace, v.GetHashCode()), static t => t is JObject ? Of(t, ChannelId.Create) : default),
+            static v => KeyOf(v.FullKey, v.Namespace, v.GetHashCode()),
+            static t => t is JObject ? IdentityOf(t, ChannelId.Create) : default),
         new IdentityConverter<QualifiedStreamId>(
             static v => new JObject { ["pvn"] = v.ProviderName, ["sid"] = KeyOf(v.StreamId.FullKey, v.StreamId.Namespace,
                 v.StreamId.GetHashCode()) },
-            static t => new QualifiedStreamId(Text(t["pvn"]), Of(t["sid"]!, StreamId.Create))),
+            static t => new QualifiedStreamId(Text(t["pvn"]), IdentityOf(t["sid"]!, StreamId.Create))),
     ];
 
     private delegate T Create<T>(ReadOnlySpan<byte> ns, ReadOnlySpan<byte> key);
@@ -280,7 +282,7 @@ internal static class IdentityConverters
         ? JValue.CreateNull()
         : new JObject { ["fk"] = Convert.ToBase64String(full.Span), ["ki"] = ns.Length, ["fh"] = hash };
 
-    private static T Of<T>(JToken token, Create<T> create)
+    private static T IdentityOf<T>(JToken token, Create<T> create)
         where T : struct
     {
         // Beside the name of its class, an array of bytes is inside an object.

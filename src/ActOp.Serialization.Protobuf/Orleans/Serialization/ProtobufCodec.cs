@@ -31,10 +31,10 @@ public class ProtobufCodec : IGeneralizedCodec, IGeneralizedCopier, ITypeFilter
         _objects = new TextObjects(
             typeof(ProtobufCodec),
             static value => ((IMessage)value).ToByteArray(),
-            static (bytes, type) => MessageClass.Of(type).Parse(bytes),
+            static (bytes, type) => MessageClass.ClassOf(type).Parse(bytes),
             type => IsMessage(type) && sent(type),
             type => IsMessage(type) && copied(type),
-            static (bytes, type) => MessageMemory.Of(MessageClass.Of(type).Descriptor, bytes));
+            static (bytes, type) => MessageMemory.BytesOf(MessageClass.ClassOf(type).Descriptor, bytes));
     }
 
     internal static bool IsMessage(Type type) => typeof(IMessage).IsAssignableFrom(type);
@@ -54,7 +54,7 @@ public class ProtobufCodec : IGeneralizedCodec, IGeneralizedCopier, ITypeFilter
             return null;
         if (context.TryGetCopy<object>(input, out var found))
             return found;
-        var copy = MessageClass.Of(input.GetType()).Clone(input);
+        var copy = MessageClass.ClassOf(input.GetType()).Clone(input);
         context.RecordCopy(input, copy);
         return copy;
     }

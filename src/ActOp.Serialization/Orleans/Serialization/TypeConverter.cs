@@ -175,7 +175,7 @@ public class TypeConverter
                 case AssemblyQualifiedTypeSpec qualified:
                     return Resolve(qualified.Type, qualified.Assembly);
                 case ArrayTypeSpec array:
-                    TypeShare.Take(1);
+                    TypeShare.CountTypes(1);
                     return Resolve(array.ElementType, assembly) is not { } item
                         ? null : array.Dimensions == 1 ? item.MakeArrayType() : item.MakeArrayType(array.Dimensions);
                 case PointerTypeSpec pointer:
@@ -183,7 +183,7 @@ public class TypeConverter
                 case ReferenceTypeSpec reference:
                     return Resolve(reference.ElementType, assembly)?.MakeByRefType();
                 case ConstructedGenericTypeSpec generic:
-                    TypeShare.Take(1);
+                    TypeShare.CountTypes(1);
                     var definition = Resolve(generic.UnconstructedType, assembly);
                     var arguments = generic.Arguments.Select(a => Resolve(a, null)).ToArray();
                     return definition is null || arguments.Contains(null) ? null : definition.MakeGenericType(arguments!);
@@ -211,7 +211,7 @@ public class TypeConverter
         foreach (var element in tuple.Elements)
         {
             object? key = element is LiteralTypeSpec literal ? literal.Value : Resolve(element, null);
-            if (key is null || tree.Find(key) is not { } next)
+            if (key is null || tree.FindChild(key) is not { } next)
                 return null;
             tree = next;
         }

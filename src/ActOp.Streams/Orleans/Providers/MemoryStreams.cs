@@ -122,7 +122,7 @@ public interface IMemoryStreamQueueGrain : IGrainWithGuidKey
 /// </summary>
 /// <remarks>Holds references to the queues; any thread.</remarks>
 /// <typeparam name="TSerializer">Turns the items into bytes.</typeparam>
-public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAdapter, IQueueAdapterCache, IMemoryFormat
+public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAdapter, IQueueAdapterCache, IQueuedFormat
     where TSerializer : class, IMemoryMessageBodySerializer
 {
     private readonly HashRingBasedStreamQueueMapper _mapper;
@@ -202,7 +202,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
             new MemoryMessageData { StreamId = streamId, Payload = _format.Write(events, requestContext) });
     }
 
-    IBatchContainer IMemoryFormat.Open(MemoryBatch batch) => _format.Open(batch);
+    IBatchContainer IQueuedFormat.Open(QueuedBatch batch) => _format.Open(batch);
 
     private IMemoryQueue QueueOf(QueueId queue)
     {
@@ -216,7 +216,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
         Span<byte> bytes = stackalloc byte[16];
         for (var i = 0; i < 4; i++)
         {
-            var part = StableHash.Of(System.Text.Encoding.UTF8.GetBytes(i + "/" + queue));
+            var part = StableHash.HashOf(System.Text.Encoding.UTF8.GetBytes(i + "/" + queue));
             BitConverter.TryWriteBytes(bytes[(4 * i)..], part);
         }
 

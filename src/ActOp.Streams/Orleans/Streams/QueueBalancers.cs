@@ -43,7 +43,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
     public LeaseBasedQueueBalancer(
         string name, LeaseBasedQueueBalancerOptions options, ILeaseProvider leaseProvider, IServiceProvider services,
         ILoggerFactory loggerFactory)
-        : base(services, GuardedLoggers.Of(loggerFactory).CreateLogger<LeaseBasedQueueBalancer>())
+        : base(services, GuardedLoggers.GuardedOf(loggerFactory).CreateLogger<LeaseBasedQueueBalancer>())
     {
         _name = name;
         _options = options;
@@ -279,7 +279,7 @@ public class DeploymentBasedQueueBalancer : QueueBalancerBase
     public DeploymentBasedQueueBalancer(
         IDeploymentConfiguration deploymentConfig, DeploymentBasedQueueBalancerOptions options, IServiceProvider services,
         ILogger<DeploymentBasedQueueBalancer> logger)
-        : base(services, logger is null ? Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance : GuardedLoggers.Of(logger))
+        : base(services, logger is null ? Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance : GuardedLoggers.GuardedOf(logger))
     {
         _deployment = deploymentConfig;
         _options = options;
@@ -315,7 +315,7 @@ public class DeploymentBasedQueueBalancer : QueueBalancerBase
     public override IEnumerable<QueueId> GetMyQueues()
     {
         var view = _parts.ClusterView.View;
-        if (view.Find(SiloAddress) is not { Name: var me })
+        if (view.FindMember(SiloAddress) is not { Name: var me })
             return [];
         var all = _deployment.GetAllSiloNames().Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal).ToArray();
         if (all.Length > 0 && IsIdeal())

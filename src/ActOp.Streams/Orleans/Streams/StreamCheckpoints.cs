@@ -185,7 +185,7 @@ public sealed class GrainStreamQueueCheckpointer : IStreamQueueCheckpointer<stri
     private sealed class BackgroundWrites(IServiceProvider services)
     {
         private readonly QueueBalancerLog _log =
-            new(GuardedLoggers.Of(services).CreateLogger<GrainStreamQueueCheckpointer>());
+            new(GuardedLoggers.GuardedOf(services).CreateLogger<GrainStreamQueueCheckpointer>());
 
         internal async Task Follow(Task write)
         {

@@ -25,7 +25,7 @@ public sealed class TestClusterPortAllocator : ITestClusterPortAllocator
         ArgumentOutOfRangeException.ThrowIfLessThan(numPorts, 1);
         var used = IPGlobalProperties.GetIPGlobalProperties().GetActiveTcpListeners().Select(endPoint => endPoint.Port).ToHashSet();
         lock (Gate)
-            return (Take(numPorts, used), Take(numPorts, used));
+            return (TakePorts(numPorts, used), TakePorts(numPorts, used));
     }
 
     /// <summary>Does nothing: ports are not handed out again, so that late messages of an old cluster reach no other cluster.</summary>
@@ -33,7 +33,7 @@ public sealed class TestClusterPortAllocator : ITestClusterPortAllocator
     {
     }
 
-    private static int Take(int count, HashSet<int> used)
+    private static int TakePorts(int count, HashSet<int> used)
     {
         for (var tries = 0; tries < LastPort - FirstPort; tries++)
         {

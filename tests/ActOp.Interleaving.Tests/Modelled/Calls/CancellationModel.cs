@@ -337,7 +337,7 @@ internal sealed class CancellationModel(Action<CancellationModel> spawn) : NodeM
 
         private void ReadReply(long ticket)
         {
-            if (Calls.Registry.Find(ticket) is not { } call || !call.TryClaim(ticket))
+            if (Calls.Registry.FindCall(ticket) is not { } call || !call.TryClaim(ticket))
                 return;
             call.Error = new OperationCanceledException();
             call.Publish();

@@ -23,7 +23,7 @@ internal abstract class NodeModel : Model
     private const BindingFlags Hidden = BindingFlags.Static | BindingFlags.NonPublic | BindingFlags.Instance;
 
     private static readonly FieldInfo Magazine = typeof(CallRegistry).GetField("t_magazine", Hidden)!;
-    private static readonly FieldInfo BatchCount = typeof(SendBatch).GetField("t_count", Hidden)!;
+    private static readonly FieldInfo Batch = typeof(SendBatch).GetField("t_batch", Hidden)!;
 
     private readonly List<string> _findings = [];
     private Interleaver _run = null!;
@@ -88,7 +88,7 @@ internal abstract class NodeModel : Model
         if (Magazine.GetValue(null) is { } magazine)
             GC.SuppressFinalize(magazine);
         Magazine.SetValue(null, null);
-        BatchCount.SetValue(null, 0);
+        Batch.SetValue(null, null);
         CallHost.Current = null;
         Stage.WillPause = false;
     }

@@ -277,7 +277,7 @@ internal sealed class RegistryModel(Action<RegistryModel> spawn) : NodeModel
     private void Answer(int place)
     {
         WaitFor(() => _sent.Count > place || _ended == _callers.Count);
-        if (_sent.Count <= place || Calls.Registry.Find(_sent[place]) is not ModelCall call || !call.TryClaim(_sent[place]))
+        if (_sent.Count <= place || Calls.Registry.FindCall(_sent[place]) is not ModelCall call || !call.TryClaim(_sent[place]))
             return;
         call.Result = place + 1;
         call.Publish();

@@ -214,7 +214,7 @@ internal sealed class LinkModel(Action<LinkModel> spawn) : NodeModel
     {
         Stage.WillPause = true;
         for (byte number = 0; number < count; number++)
-            Note(SendBatch.Append(_link, Frame(sender, number, 2)), sender, number);
+            Note(SendBatch.Append(_link, Frame(sender, number, 2), isControl: false), sender, number);
         SendBatch.Flush();
     }
 

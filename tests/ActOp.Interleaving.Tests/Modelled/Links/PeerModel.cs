@@ -189,7 +189,7 @@ internal sealed class PeerModel(Action<PeerModel> spawn) : NodeModel
             return _meter.Observed() + " bytes are counted and nothing waits";
         foreach (var (address, peer) in _connected)
         {
-            if (!peer.IsClosed && _entries.Find(address) is not { IsConnected: true })
+            if (!peer.IsClosed && _entries.FindEntry(address) is not { IsConnected: true })
                 return address + " is connected and cannot be sent to";
         }
 
@@ -204,7 +204,7 @@ internal sealed class PeerModel(Action<PeerModel> spawn) : NodeModel
         {
             for (byte number = 0; number < count; number++)
             {
-                var entry = _entries.Find(address) ?? (address.IsClient ? null : _entries.GetOrAdd(address));
+                var entry = _entries.FindEntry(address) ?? (address.IsClient ? null : _entries.GetOrAdd(address));
                 if (entry?.Send(0, control: false, [sender, number]) is null && entry is not null)
                     _sent.Add((sender, number));
             }

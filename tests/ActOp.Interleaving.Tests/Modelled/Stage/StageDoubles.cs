@@ -9,7 +9,7 @@ internal sealed class Permit
 
     internal bool IsAwaited { get; private set; }
 
-    internal void Take()
+    internal void WaitAndTake()
     {
         IsAwaited = true;
         Interleaver.Current.Block(() => _isGiven, isLock: false);

@@ -92,7 +92,7 @@ internal sealed class Activation(string name, Action<Activation> post, int limit
     {
         for (var left = Quantum; left > 0; left--)
         {
-            if (_mailbox.Take() is not { } item)
+            if (_mailbox.TakeItem() is not { } item)
                 return false;
             Run(item);
         }

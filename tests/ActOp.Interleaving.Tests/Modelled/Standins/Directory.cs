@@ -5,7 +5,7 @@ namespace ActOp.Runtime.Directory;
 /// <summary>Nothing is known of where grains are.</summary>
 internal sealed class LocationCache
 {
-    internal (KnownSilo Silo, long Epoch)? Find(GrainId grain) => grain.IsDefault ? null : null;
+    internal (KnownSilo Silo, long Epoch)? FindLocation(GrainId grain) => grain.IsDefault ? null : null;
 }
 
 internal sealed record KnownSilo(SiloAddress Address);

@@ -33,7 +33,7 @@ internal sealed class PoolBatch
 {
     internal static PoolBatch? Current => null;
 
-    internal SendResult Append(Link link, ReadOnlySpan<byte> frame) => link.TryAppendDeferred(frame);
+    internal SendResult? TryAppend(Link link, ReadOnlySpan<byte> frame) => link.TryAppendDeferred(frame);
 }
 
 /// <summary>What the generator of log methods makes.</summary>

@@ -82,9 +82,7 @@ internal sealed class LeastUsedCache(int capacity, TimeSpan lifetime, TimeProvid
         get
         {
             lock (_gate)
-            {
                 return [.. _byUse.Where(entry => !IsPast(entry.StoredAt)).Select(static entry => (entry.Address, entry.Version))];
-            }
         }
     }
 
@@ -95,9 +93,9 @@ internal sealed class LeastUsedCache(int capacity, TimeSpan lifetime, TimeProvid
             return;
         lock (_gate)
         {
-            Take(value.GrainId);
+            RemoveEntry(value.GrainId);
             if (_byGrain.Count >= capacity)
-                Take(_byUse.First!.Value.Address.GrainId);
+                RemoveEntry(_byUse.First!.Value.Address.GrainId);
             _byGrain[value.GrainId] = _byUse.AddLast((value, version, time.GetTimestamp()));
         }
     }
@@ -120,7 +118,7 @@ internal sealed class LeastUsedCache(int capacity, TimeSpan lifetime, TimeProvid
                 return false;
             if (IsPast(node.Value.StoredAt))
             {
-                Take(key);
+                RemoveEntry(key);
                 return false;
             }
 
@@ -135,18 +133,18 @@ internal sealed class LeastUsedCache(int capacity, TimeSpan lifetime, TimeProvid
     {
         ArgumentNullException.ThrowIfNull(key);
         lock (_gate)
-            return _byGrain.TryGetValue(key.GrainId, out var node) && node.Value.Address.Matches(key) && Take(key.GrainId);
+            return _byGrain.TryGetValue(key.GrainId, out var node) && node.Value.Address.Matches(key) && RemoveEntry(key.GrainId);
     }
 
     public bool Remove(GrainId key)
     {
         lock (_gate)
-            return Take(key);
+            return RemoveEntry(key);
     }
 
     private bool IsPast(long storedAt) => lifetime > TimeSpan.Zero && time.GetElapsedTime(storedAt) >= lifetime;
 
-    private bool Take(GrainId key)
+    private bool RemoveEntry(GrainId key)
     {
         if (!_byGrain.Remove(key, out var node))
             return false;

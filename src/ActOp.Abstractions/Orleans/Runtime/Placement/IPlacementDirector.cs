@@ -110,12 +110,12 @@ public sealed class PlacementStrategyResolver
         if (grainType.IsSystemTarget())
             return SystemTargetPlacementStrategy.Instance;
         var isKnown = _properties.TryGetGrainProperties(grainType, out var properties);
-        var strategy = Find(_resolvers, grainType, properties) ?? ByName(grainType, properties) ?? Default;
+        var strategy = FindStrategy(_resolvers, grainType, properties) ?? ByName(grainType, properties) ?? Default;
         return isKnown ? _found.GetOrAdd(grainType, strategy) : strategy;
     }
 
     /// <summary>What the resolvers of the application choose; null for nothing.</summary>
-    internal static PlacementStrategy? Find(
+    internal static PlacementStrategy? FindStrategy(
         IEnumerable<IPlacementStrategyResolver> resolvers, GrainType grainType, GrainProperties? properties)
     {
         foreach (var resolver in resolvers)

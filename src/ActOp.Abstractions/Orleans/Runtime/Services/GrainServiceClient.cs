@@ -25,8 +25,9 @@ public abstract class GrainServiceClient<TGrainService> : IGrainServiceClient<TG
     protected TGrainService GetGrainService(GrainId callingGrainId) => GetGrainService(callingGrainId.GetUniformHashCode());
 
     /// <summary>The service of a silo.</summary>
-    protected TGrainService GetGrainService(SiloAddress destination) => (TGrainService)_locator.Find(typeof(TGrainService), destination);
+    protected TGrainService GetGrainService(SiloAddress destination) =>
+        (TGrainService)_locator.FindService(typeof(TGrainService), destination);
 
     /// <summary>The service that is responsible for a hash.</summary>
-    protected TGrainService GetGrainService(uint key) => (TGrainService)_locator.Find(typeof(TGrainService), key);
+    protected TGrainService GetGrainService(uint key) => (TGrainService)_locator.FindService(typeof(TGrainService), key);
 }

@@ -11,21 +11,23 @@ public static class StreamSubscriptionManagerExtensions
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, GrainId grainId)
         where TGrainInterface : IGrainWithGuidKey =>
-            Add(Of(manager), streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(grainId));
+            Add(NotNull(manager), streamId, streamProviderName, NotNull(grainFactory).GetGrain<TGrainInterface>(grainId));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, Guid primaryKey,
         string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithGuidKey =>
-            Add(Of(manager), streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+            Add(NotNull(manager), streamId, streamProviderName,
+                NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, long primaryKey,
         string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithIntegerKey =>
-            Add(Of(manager), streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+            Add(NotNull(manager), streamId, streamProviderName,
+                NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
@@ -33,23 +35,24 @@ public static class StreamSubscriptionManagerExtensions
             string primaryKey,
         string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithStringKey =>
-            Add(Of(manager), streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+            Add(NotNull(manager), streamId, streamProviderName,
+                NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, Guid primaryKey,
         string keyExtension, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithGuidCompoundKey =>
-            Add(Of(manager), streamId, streamProviderName,
-                Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
+            Add(NotNull(manager), streamId, streamProviderName,
+                NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, long primaryKey,
         string keyExtension, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithIntegerCompoundKey =>
-            Add(Of(manager), streamId, streamProviderName,
-                Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
+            Add(NotNull(manager), streamId, streamProviderName,
+                NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
 
     /// <summary>The manager of a provider; false if it knows implicit subscriptions only.</summary>
     public static bool TryGetStreamSubscriptionManager(
@@ -59,13 +62,13 @@ public static class StreamSubscriptionManagerExtensions
         return manager is not null;
     }
 
-    private static IGrainFactory Of(IGrainFactory grainFactory)
+    private static IGrainFactory NotNull(IGrainFactory grainFactory)
     {
         ArgumentNullException.ThrowIfNull(grainFactory);
         return grainFactory;
     }
 
-    private static IStreamSubscriptionManager Of(IStreamSubscriptionManager manager)
+    private static IStreamSubscriptionManager NotNull(IStreamSubscriptionManager manager)
     {
         ArgumentNullException.ThrowIfNull(manager);
         return manager;

@@ -193,9 +193,9 @@ public ref struct Reader<TInput>
 
     public long ReadInt64() => (long)ReadUInt64();
 
-    public uint ReadUInt32() => _input is not null ? _input.ReadUInt32() : BinaryPrimitives.ReadUInt32LittleEndian(Take(4));
+    public uint ReadUInt32() => _input is not null ? _input.ReadUInt32() : BinaryPrimitives.ReadUInt32LittleEndian(TakeBytes(4));
 
-    public ulong ReadUInt64() => _input is not null ? _input.ReadUInt64() : BinaryPrimitives.ReadUInt64LittleEndian(Take(8));
+    public ulong ReadUInt64() => _input is not null ? _input.ReadUInt64() : BinaryPrimitives.ReadUInt64LittleEndian(TakeBytes(8));
 
     public byte[] ReadBytes(uint count)
     {
@@ -212,7 +212,7 @@ public ref struct Reader<TInput>
         if (_input is not null)
             _input.ReadBytes(destination);
         else
-            Take(destination.Length).CopyTo(destination);
+            TakeBytes(destination.Length).CopyTo(destination);
     }
 
     public void ReadBytes<TBufferWriter>(scoped ref TBufferWriter writer, int count)
@@ -233,7 +233,7 @@ public ref struct Reader<TInput>
             return false;
         }
 
-        bytes = Take(length);
+        bytes = TakeBytes(length);
         return true;
     }
 
@@ -279,7 +279,7 @@ public ref struct Reader<TInput>
         _position = (int)position;
     }
 
-    private ReadOnlySpan<byte> Take(int count)
+    private ReadOnlySpan<byte> TakeBytes(int count)
     {
         if ((uint)count > (uint)(_span.Length - _position))
             ThrowShort();

@@ -261,7 +261,7 @@ internal static class ItemFields
         var count = UInt32Codec.ReadValue(ref reader, field);
         if (count > reader.Remaining)
             throw new IndexOutOfRangeException("Declared length of the collection, " + count + ", is greater than total length of input.");
-        reader.Session.Outer?.Take(Footprint.OfItems<T>(count));
+        reader.Session.Outer?.CountDecoded(Footprint.OfItems<T>(count));
         return (int)count;
     }
 }

@@ -163,7 +163,7 @@ public sealed class CodecProvider : ICodecProvider, ICodecScope, IDisposable
     public IBaseCodec<TField> GetBaseCodec<TField>()
         where TField : class
     {
-        foreach (var found in Index.Find(typeof(TField), typeof(IBaseCodec<>)))
+        foreach (var found in Index.FindClasses(typeof(TField), typeof(IBaseCodec<>)))
             return (IBaseCodec<TField>)Instance(found);
         return _generalized.Value.BaseCodec(typeof(TField)) as IBaseCodec<TField>
             ?? TryGetCodec(typeof(TField)) as IBaseCodec<TField> ?? throw NotFound(typeof(TField), "base codec");
@@ -172,7 +172,7 @@ public sealed class CodecProvider : ICodecProvider, ICodecScope, IDisposable
     public IValueSerializer<TField> GetValueSerializer<TField>()
         where TField : struct
     {
-        foreach (var found in Index.Find(typeof(TField), typeof(IValueSerializer<>)))
+        foreach (var found in Index.FindClasses(typeof(TField), typeof(IValueSerializer<>)))
             return (IValueSerializer<TField>)Instance(found);
         return TryGetCodec<TField>() switch
         {
@@ -185,14 +185,14 @@ public sealed class CodecProvider : ICodecProvider, ICodecScope, IDisposable
     public IBaseCopier<TField> GetBaseCopier<TField>()
         where TField : class
     {
-        foreach (var found in Index.Find(typeof(TField), typeof(IBaseCopier<>)))
+        foreach (var found in Index.FindClasses(typeof(TField), typeof(IBaseCopier<>)))
             return (IBaseCopier<TField>)Instance(found);
         return TryGetDeepCopier(typeof(TField)) as IBaseCopier<TField> ?? throw NotFound(typeof(TField), "base copier");
     }
 
     public IActivator<T> GetActivator<T>()
     {
-        foreach (var found in Index.Find(typeof(T), typeof(IActivator<>)))
+        foreach (var found in Index.FindClasses(typeof(T), typeof(IActivator<>)))
             return (IActivator<T>)Instance(found);
         return (IActivator<T>)_instances.GetOrAdd(
             typeof(DefaultActivator<T>), static (_, services) => new DefaultActivator<T>(services), Services);
@@ -217,7 +217,7 @@ public sealed class CodecProvider : ICodecProvider, ICodecScope, IDisposable
     /// <summary>Whether an application has a generic codec for the types of this definition.</summary>
     internal bool ServesDefinition(Type definition) => Array.Exists(
         [typeof(IFieldCodec<>), typeof(IBaseCodec<>), typeof(IValueSerializer<>), typeof(IConverter<,>)],
-        kind => Index.Find(definition, kind).Any());
+        kind => Index.FindClasses(definition, kind).Any());
 
     /// <summary>The codec that an application has for the type; null when a generated one, or none, serves it.</summary>
     internal IFieldCodec? TryGetApplicationCodec(Type type)
@@ -233,7 +233,7 @@ public sealed class CodecProvider : ICodecProvider, ICodecScope, IDisposable
     /// <summary>The copier that an application has for the type, or null.</summary>
     internal IDeepCopier? TryGetApplicationCopier(Type type)
     {
-        foreach (var found in Index.Find(type, typeof(IDeepCopier<>)))
+        foreach (var found in Index.FindClasses(type, typeof(IDeepCopier<>)))
             return (IDeepCopier)Instance(found);
         if (TryGetApplicationCodec(type) is IDeepCopier both && both.GetType().IsAssignableTo(typeof(IDeepCopier<>).MakeGenericType(type)))
             return both;
@@ -244,21 +244,21 @@ public sealed class CodecProvider : ICodecProvider, ICodecScope, IDisposable
 
     private IFieldCodec? FindApplicationCodec(Type type)
     {
-        foreach (var found in Index.Find(type, typeof(IFieldCodec<>)))
+        foreach (var found in Index.FindClasses(type, typeof(IFieldCodec<>)))
             return (IFieldCodec)Instance(found);
-        foreach (var found in Index.Find(type, typeof(IBaseCodec<>)))
+        foreach (var found in Index.FindClasses(type, typeof(IBaseCodec<>)))
         {
             return (IFieldCodec)ActivatorUtilities.CreateInstance(
                 Services, typeof(ConcreteTypeSerializer<,>).MakeGenericType(type, found), Instance(found));
         }
 
-        foreach (var found in Index.Find(type, typeof(IValueSerializer<>)))
+        foreach (var found in Index.FindClasses(type, typeof(IValueSerializer<>)))
         {
             return (IFieldCodec)ActivatorUtilities.CreateInstance(
                 Services, typeof(ValueSerializer<,>).MakeGenericType(type, found), Instance(found));
         }
 
-        foreach (var found in Index.Find(type, typeof(IConverter<,>)))
+        foreach (var found in Index.FindClasses(type, typeof(IConverter<,>)))
             return Surrogate(type, found);
         if (Scalars.ContainsKey(type) || CodecTable.TryGenerated(type) is not null)
             return null;
@@ -270,7 +270,7 @@ public sealed class CodecProvider : ICodecProvider, ICodecScope, IDisposable
     {
         for (var current = type.BaseType; current is not null && current != typeof(object); current = current.BaseType)
         {
-            foreach (var found in Index.Find(current, typeof(IFieldCodec<>)))
+            foreach (var found in Index.FindClasses(current, typeof(IFieldCodec<>)))
             {
                 if (found.IsAssignableTo(typeof(IDerivedTypeCodec)))
                     return (IFieldCodec)Instance(found);
@@ -339,17 +339,17 @@ public sealed class CodecProvider : ICodecProvider, ICodecScope, IDisposable
     private sealed class Generalized(IServiceProvider services, CodecProvider provider)
     {
         private readonly IGeneralizedCodec[] _codecs =
-            [.. services.GetServices<IGeneralizedCodec>(), .. provider.Index.Of<IGeneralizedCodec>(provider.Instance)];
+            [.. services.GetServices<IGeneralizedCodec>(), .. provider.Index.Create<IGeneralizedCodec>(provider.Instance)];
         private readonly ISpecializableCodec[] _special =
-            [.. services.GetServices<ISpecializableCodec>(), .. provider.Index.Of<ISpecializableCodec>(provider.Instance)];
+            [.. services.GetServices<ISpecializableCodec>(), .. provider.Index.Create<ISpecializableCodec>(provider.Instance)];
         private readonly ISpecializableBaseCodec[] _specialBases =
-            [.. services.GetServices<ISpecializableBaseCodec>(), .. provider.Index.Of<ISpecializableBaseCodec>(provider.Instance)];
+            [.. services.GetServices<ISpecializableBaseCodec>(), .. provider.Index.Create<ISpecializableBaseCodec>(provider.Instance)];
         private readonly IGeneralizedBaseCodec[] _bases =
-            [.. services.GetServices<IGeneralizedBaseCodec>(), .. provider.Index.Of<IGeneralizedBaseCodec>(provider.Instance)];
+            [.. services.GetServices<IGeneralizedBaseCodec>(), .. provider.Index.Create<IGeneralizedBaseCodec>(provider.Instance)];
         private readonly IGeneralizedCopier[] _copiers =
-            [.. services.GetServices<IGeneralizedCopier>(), .. provider.Index.Of<IGeneralizedCopier>(provider.Instance)];
+            [.. services.GetServices<IGeneralizedCopier>(), .. provider.Index.Create<IGeneralizedCopier>(provider.Instance)];
         private readonly ISpecializableCopier[] _specialCopiers =
-            [.. services.GetServices<ISpecializableCopier>(), .. provider.Index.Of<ISpecializableCopier>(provider.Instance)];
+            [.. services.GetServices<ISpecializableCopier>(), .. provider.Index.Create<ISpecializableCopier>(provider.Instance)];
 
         internal IFieldCodec? Codec(Type type) =>
             Array.Find(_special, codec => codec.IsSupportedType(type))?.GetSpecializedCodec(type)
@@ -395,7 +395,7 @@ internal sealed class ApplicationCodecs
     internal int Version { get; }
 
     /// <summary>The class for the type, closed over its arguments; at most one.</summary>
-    internal IEnumerable<Type> Find(Type type, Type kind)
+    internal IEnumerable<Type> FindClasses(Type type, Type kind)
     {
         if (_byType.TryGetValue((kind, type), out var exact))
         {
@@ -409,6 +409,6 @@ internal sealed class ApplicationCodecs
     }
 
     /// <summary>The classes that decide about types themselves.</summary>
-    internal IEnumerable<T> Of<T>(Func<Type, object> create) =>
+    internal IEnumerable<T> Create<T>(Func<Type, object> create) =>
         _all.Where(static t => !t.IsAbstract && !t.IsGenericTypeDefinition && t.IsAssignableTo(typeof(T))).Select(t => (T)create(t));
 }

@@ -40,13 +40,13 @@ public sealed class CachedTypeResolver : TypeResolver
 
         if (_types.TryGetValue(name, out type))
             return true;
-        type = Find(name);
+        type = FindType(name);
         if (type is not null && _types.Count < MaxNames)
             _types.TryAdd(name, type);
         return type is not null;
     }
 
-    private static Type? Find(string name)
+    private static Type? FindType(string name)
     {
         try
         {
@@ -116,7 +116,7 @@ public class CompoundTypeAliasTree
 
     public CompoundTypeAliasTree Add(string key, Type value) => AddPart(key, value);
 
-    internal CompoundTypeAliasTree? Find(object key) => _children.GetValueOrDefault(key);
+    internal CompoundTypeAliasTree? FindChild(object key) => _children.GetValueOrDefault(key);
 
     private CompoundTypeAliasTree AddPart(object key, Type? value = null)
     {

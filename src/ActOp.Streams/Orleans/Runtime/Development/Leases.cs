@@ -12,15 +12,15 @@ namespace Orleans.Runtime.Development;
 public class InMemoryLeaseProvider(IGrainFactory grainFactory) : ILeaseProvider
 {
     /// <inheritdoc/>
-    public Task<AcquireLeaseResult[]> Acquire(string category, LeaseRequest[] leaseRequests) => Of(category).Acquire(leaseRequests);
+    public Task<AcquireLeaseResult[]> Acquire(string category, LeaseRequest[] leaseRequests) => LeasesOf(category).Acquire(leaseRequests);
 
     /// <inheritdoc/>
-    public Task Release(string category, AcquiredLease[] acquiredLeases) => Of(category).Release(acquiredLeases);
+    public Task Release(string category, AcquiredLease[] acquiredLeases) => LeasesOf(category).Release(acquiredLeases);
 
     /// <inheritdoc/>
-    public Task<AcquireLeaseResult[]> Renew(string category, AcquiredLease[] acquiredLeases) => Of(category).Renew(acquiredLeases);
+    public Task<AcquireLeaseResult[]> Renew(string category, AcquiredLease[] acquiredLeases) => LeasesOf(category).Renew(acquiredLeases);
 
-    private ILeaseGrain Of(string category) => grainFactory.GetGrain<ILeaseGrain>(category);
+    private ILeaseGrain LeasesOf(string category) => grainFactory.GetGrain<ILeaseGrain>(category);
 }
 
 /// <summary>Parts of a silo for development.</summary>

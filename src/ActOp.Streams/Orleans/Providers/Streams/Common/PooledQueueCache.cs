@@ -177,7 +177,7 @@ public class PooledQueueCache : IPurgeObservable
     public object GetCursor(StreamId streamId, StreamSequenceToken? sequenceToken)
     {
         var cursor = new Cursor(streamId) { Token = sequenceToken, Next = sequenceToken is null ? _end : null };
-        TryPlace(cursor);
+        TrySetPosition(cursor);
         return cursor;
     }
 
@@ -191,7 +191,7 @@ public class PooledQueueCache : IPurgeObservable
         if (sequenceToken is null || (cursor.Next is { } next && next >= Begin) || cursor.Token?.CompareTo(sequenceToken) >= 0)
             return;
         (cursor.Token, cursor.Next) = (sequenceToken, null);
-        TryPlace(cursor);
+        TrySetPosition(cursor);
     }
 
     /// <summary>The next message of the cursor's stream; false if there is none yet.</summary>
@@ -200,7 +200,7 @@ public class PooledQueueCache : IPurgeObservable
     {
         var cursor = CursorOf(cursorObj);
         message = null;
-        if (!TryPlace(cursor))
+        if (!TrySetPosition(cursor))
             return false;
         Invariant.Holds(cursor.Next <= _end);
         if (cursor.Next < Begin)
@@ -229,7 +229,7 @@ public class PooledQueueCache : IPurgeObservable
         ?? throw new ArgumentOutOfRangeException(nameof(cursor), "That is no cursor of this cache.");
 
     /// <summary>Gives a cursor that waits for a position its place. False if the position is still to come.</summary>
-    private bool TryPlace(Cursor cursor)
+    private bool TrySetPosition(Cursor cursor)
     {
         if (cursor.Next is not null)
             return true;
@@ -259,8 +259,8 @@ public class PooledQueueCache : IPurgeObservable
 
     private CachedMessage At(long number)
     {
-        var place = number - _base;
-        return _blocks[(int)(place / BlockSize)][(int)(place % BlockSize)];
+        var index = number - _base;
+        return _blocks[(int)(index / BlockSize)][(int)(index % BlockSize)];
     }
 
     private void Report()

@@ -177,9 +177,7 @@ public class SimpleQueueCache : IQueueCache
     private void Seek(SimpleQueueCacheCursor cursor, StreamSequenceToken token)
     {
         if (_first is null && _evicted is not null && token.CompareTo(_evicted) <= 0 && RemembersEvicted)
-        {
             throw new QueueCacheMissException(token, _evicted, _evicted);
-        }
 
         if (_first is not null && token.CompareTo(_first.Token) < 0
             && token.SequenceNumber != _first.Token.SequenceNumber)
