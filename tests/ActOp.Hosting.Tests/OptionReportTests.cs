@@ -10,7 +10,7 @@ public class OptionReportTests
     public async Task An_option_without_effect_that_is_set_is_logged_once_and_named()
     {
         var log = await StartAsync(silo => silo.Configure<SiloMessagingOptions>(options =>
-            options.CancelUnknownRequestOnStatusUpdate = false));
+            options.CancelUnknownRequestOnStatusUpdate = true));
         var line = Assert.Single(log.Lines(LogLevel.Warning), static line => line.Contains("no effect", StringComparison.Ordinal));
         Assert.Contains("MessagingOptions.CancelUnknownRequestOnStatusUpdate", line, StringComparison.Ordinal);
     }

@@ -46,15 +46,17 @@ internal static class ContractText
     };
 
     /// <summary>A member of an assembly in the same form.</summary>
-    internal static string Of(ISymbol member) => member switch
+    /// <param name="member">The member.</param>
+    /// <param name="withDefaults">Whether optional parameters have their values.</param>
+    internal static string Of(ISymbol member, bool withDefaults = true) => member switch
     {
-        IMethodSymbol { MethodKind: MethodKind.Constructor } made => ".ctor" + Parameters(made.Parameters),
+        IMethodSymbol { MethodKind: MethodKind.Constructor } made => ".ctor" + Parameters(made.Parameters, withDefaults),
         IMethodSymbol { MethodKind: MethodKind.Conversion } conversion => "static operator " + Type(conversion.ReturnType)
-            + Parameters(conversion.Parameters),
+            + Parameters(conversion.Parameters, withDefaults),
         IMethodSymbol method => Static(method) + (method.ReturnsByRef || method.ReturnsByRefReadonly ? "ref " : "")
             + Type(method.ReturnType) + " " + method.Name
-            + (method.Arity > 0 ? "`" + method.Arity : "") + Parameters(method.Parameters),
-        IPropertySymbol { IsIndexer: true } indexer => Type(indexer.Type) + " this" + Parameters(indexer.Parameters),
+            + (method.Arity > 0 ? "`" + method.Arity : "") + Parameters(method.Parameters, withDefaults),
+        IPropertySymbol { IsIndexer: true } indexer => Type(indexer.Type) + " this" + Parameters(indexer.Parameters, withDefaults),
         IPropertySymbol property => Static(property) + Type(property.Type) + " " + property.Name,
         IFieldSymbol { ContainingType.TypeKind: TypeKind.Enum } value => value.Name + "="
             + Convert.ToString(value.ConstantValue, CultureInfo.InvariantCulture),
@@ -119,12 +121,12 @@ internal static class ContractText
             + Type(parameter.Type!, typeName) + " " + parameter.Identifier.ValueText
             + (parameter.Default is { } given ? "=" + Value(given.Value) : ""))) + ")";
 
-    private static string Parameters(IEnumerable<IParameterSymbol> parameters) =>
-        "(" + string.Join(", ", parameters.Select(static parameter =>
+    private static string Parameters(IEnumerable<IParameterSymbol> parameters, bool withDefaults) =>
+        "(" + string.Join(", ", parameters.Select(parameter =>
             (parameter is { Ordinal: 0, ContainingSymbol: IMethodSymbol { IsExtensionMethod: true } } ? "this " : "")
             + (parameter.IsParams ? "params " : "")
             + parameter.RefKind switch { RefKind.Ref => "ref ", RefKind.Out => "out ", RefKind.In => "in ", _ => "" }
-            + Type(parameter.Type) + " " + parameter.Name + (parameter.HasExplicitDefaultValue ? "=" + Value(parameter) : ""))) + ")";
+            + Type(parameter.Type) + " " + parameter.Name + (withDefaults && parameter.HasExplicitDefaultValue ? "=" + Value(parameter) : ""))) + ")";
 
     private static string Value(ExpressionSyntax value) => value switch
     {
@@ -134,7 +136,7 @@ internal static class ContractText
         _ => value.ToString(),
     };
 
-    private static string Value(IParameterSymbol parameter)
+    internal static string Value(IParameterSymbol parameter)
     {
         if (parameter.ExplicitDefaultValue is not { } value)
             return "default";

@@ -5,7 +5,7 @@ using Orleans.Runtime;
 namespace Orleans;
 
 /// <summary>Names the grain type of the marked class, which otherwise follows from the class's name.</summary>
-[AttributeUsage(AttributeTargets.Class, Inherited = false)]
+[AttributeUsage(AttributeTargets.Class)]
 public sealed class GrainTypeAttribute : Attribute, IGrainTypeProviderAttribute
 {
     private readonly GrainType _type;

@@ -3,7 +3,7 @@ using Microsoft.Extensions.DependencyInjection;
 namespace Orleans;
 
 /// <summary>Asks for a generated codec: the type can then be an argument, a result or part of one.</summary>
-[AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Enum, Inherited = false)]
+[AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Enum)]
 public sealed class GenerateSerializerAttribute : Attribute
 {
     /// <summary>Which members without <see cref="IdAttribute"/> get an id of their own.</summary>
@@ -31,7 +31,7 @@ public sealed class IdAttribute : Attribute
 /// <summary>The name of a type or method on the wire, which stays when the code is renamed.</summary>
 [AttributeUsage(
     AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Enum | AttributeTargets.Method | AttributeTargets.Interface,
-    AllowMultiple = true, Inherited = false)]
+    AllowMultiple = true)]
 public sealed class AliasAttribute : Attribute
 {
     /// <summary>Sets the name.</summary>
@@ -60,7 +60,7 @@ public sealed class CompoundTypeAliasAttribute : Attribute
 /// <summary>Promises that values are never changed after they were passed on: they are shared instead of copied.</summary>
 [AttributeUsage(
     AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Property | AttributeTargets.Field | AttributeTargets.Parameter
-    | AttributeTargets.ReturnValue)]
+    | AttributeTargets.ReturnValue, Inherited = false)]
 public sealed class ImmutableAttribute : Attribute
 {
 }
@@ -116,7 +116,7 @@ public sealed class SerializationCallbacksAttribute : Attribute
 }
 
 /// <summary>The marked base class has nothing to write and leaves no trace on the wire.</summary>
-[AttributeUsage(AttributeTargets.Class)]
+[AttributeUsage(AttributeTargets.Class, Inherited = false)]
 public sealed class SerializerTransparentAttribute : Attribute
 {
 }

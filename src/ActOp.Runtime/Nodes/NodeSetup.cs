@@ -337,10 +337,9 @@ internal static class SetupReader
     {
         if (messaging is not SiloMessagingOptions silo)
             return stages;
-        var usual = new SiloMessagingOptions();
         return stages.With(
-            stages.SiloSendThreads ?? (silo.SiloSenderQueues == usual.SiloSenderQueues ? null : silo.SiloSenderQueues),
-            stages.ClientSendThreads ?? (silo.GatewaySenderQueues == usual.GatewaySenderQueues ? null : silo.GatewaySenderQueues));
+            stages.SiloSendThreads ?? (silo.SiloSenderQueues == 0 ? null : silo.SiloSenderQueues),
+            stages.ClientSendThreads ?? (silo.GatewaySenderQueues == 0 ? null : silo.GatewaySenderQueues));
     }
 
     private static ClientMessagingOptions Messaging(IServiceProvider services)

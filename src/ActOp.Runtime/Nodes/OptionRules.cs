@@ -177,8 +177,8 @@ internal static class OptionRules
         rule.Time(options.GrainWorkloadAnalysisPeriod);
         rule.Time(options.ClientGatewayShutdownNotificationTimeout, mayBeZero: true);
         rule.Time(options.WaitForMessageToBeQueuedForOutboundTime, mayBeZero: true);
-        rule.Between(1, 1024, options.GatewaySenderQueues);
-        rule.Between(1, 1024, options.SiloSenderQueues);
+        rule.Between(0, 1024, options.GatewaySenderQueues);
+        rule.Between(0, 1024, options.SiloSenderQueues);
         rule.Time(options.MaxRequestProcessingTime);
         rule.Time(options.RequestProcessingWarningTime);
         rule.Time(options.RequestQueueDelayWarningTime);

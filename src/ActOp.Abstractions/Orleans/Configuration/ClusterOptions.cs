@@ -65,9 +65,9 @@ public class ClusterMembershipOptions
     public TimeSpan LocalHealthDegradationMonitoringPeriod { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// Maximum number of entries of dead silos in the table, which every change sends to all silos; null for no limit. Default: 100.
+    /// Maximum number of entries of dead silos in the table, which every change sends to all silos; null for no limit. Default: 25.
     /// </summary>
-    public int? MaxDefunctSiloEntries { get; set; } = 100;
+    public int? MaxDefunctSiloEntries { get; set; } = 25;
 
     /// <summary>Maximum time that a silo tries to join; then its start fails. Default: 5 min.</summary>
     public TimeSpan MaxJoinAttemptTime { get; set; } = TimeSpan.FromMinutes(5);
@@ -135,7 +135,7 @@ public class GrainDirectoryOptions
     public const int DEFAULT_PARTITIONS_PER_SILO = 1;
 
     /// <summary>The default of <see cref="RangeLeaseDuration"/>.</summary>
-    public static readonly TimeSpan DEFAULT_RANGE_LEASE_DURATION = TimeSpan.FromMinutes(5);
+    public static readonly TimeSpan DEFAULT_RANGE_LEASE_DURATION = TimeSpan.FromSeconds(30);
 
     /// <summary>What a silo does with locations that it has learned.</summary>
     public enum CachingStrategyType
@@ -164,7 +164,7 @@ public class GrainDirectoryOptions
     /// <summary>Parts of the directory on each silo. Default: 1.</summary>
     public int PartitionsPerSilo { get; set; } = DEFAULT_PARTITIONS_PER_SILO;
 
-    /// <summary>How long the ranges of a silo that has died are held back. Default: 5 min.</summary>
+    /// <summary>How long the ranges of a silo that has died are held back. Default: 30 s.</summary>
     public TimeSpan RangeLeaseDuration { get; set; } = DEFAULT_RANGE_LEASE_DURATION;
 
     /// <summary>How long the end of an activation that the directory has not heard of yet is remembered. Default: 1 min.</summary>

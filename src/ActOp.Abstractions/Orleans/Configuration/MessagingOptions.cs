@@ -10,8 +10,8 @@ public abstract class MessagingOptions
     /// <summary>Whether a call that took too long is cancelled at the callee. Default: false.</summary>
     public bool CancelRequestOnTimeout { get; set; } = false;
 
-    /// <summary>Whether a call that the callee's silo does not know any more is failed. Default: true.</summary>
-    public bool CancelUnknownRequestOnStatusUpdate { get; set; } = true;
+    /// <summary>Whether a call that the callee's silo does not know any more is failed. Default: false.</summary>
+    public bool CancelUnknownRequestOnStatusUpdate { get; set; }
 
     /// <summary>
     /// Whether a request whose caller no longer waits is dropped before it runs. Default: true. If false, it runs, and its result is
@@ -103,10 +103,10 @@ public class SiloMessagingOptions : MessagingOptions
     public TimeSpan ClientRegistrationRefresh { get; set; } = DEFAULT_CLIENT_REGISTRATION_REFRESH;
 
     /// <summary>
-    /// Number of threads that send to clients, if it is not the default and <c>StageOptions.ClientSendThreads</c> is not set. Default: one
-    /// per processor, adjusted while the silo runs.
+    /// Number of threads that send to clients, if it is not 0 and <c>StageOptions.ClientSendThreads</c> is not set. Default: 0, which is
+    /// one per processor, adjusted while the silo runs.
     /// </summary>
-    public int GatewaySenderQueues { get; set; } = Environment.ProcessorCount;
+    public int GatewaySenderQueues { get; set; }
 
     /// <summary>Time between two searches for requests that run or wait for too long, and for long queues. Default: 5 s.</summary>
     public TimeSpan GrainWorkloadAnalysisPeriod { get; set; } = TimeSpan.FromSeconds(5);
@@ -145,7 +145,7 @@ public class SiloMessagingOptions : MessagingOptions
     public TimeSpan RequestQueueDelayWarningTime { get; set; } = TimeSpan.FromSeconds(20);
 
     /// <summary>As <see cref="GatewaySenderQueues"/>, for silos and <c>StageOptions.SiloSendThreads</c>.</summary>
-    public int SiloSenderQueues { get; set; } = Environment.ProcessorCount;
+    public int SiloSenderQueues { get; set; }
 
     /// <summary>Maximum time that a call between parts of the runtime waits for its answer. Default: 30 s.</summary>
     public TimeSpan SystemResponseTimeout { get; set; } = TimeSpan.FromSeconds(30);

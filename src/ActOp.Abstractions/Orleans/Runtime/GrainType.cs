@@ -116,7 +116,7 @@ public readonly struct GrainInterfaceType : IEquatable<GrainInterfaceType>, ICom
 }
 
 /// <summary>Names the marked grain interface, which otherwise is called by its full name.</summary>
-[AttributeUsage(AttributeTargets.Interface, Inherited = false)]
+[AttributeUsage(AttributeTargets.Interface)]
 public sealed class GrainInterfaceTypeAttribute : Attribute, IGrainInterfaceTypeProviderAttribute
 {
     private readonly GrainInterfaceType _type;

@@ -20,7 +20,7 @@ public sealed class TestClusterPortAllocator : ITestClusterPortAllocator
 
     /// <inheritdoc/>
     /// <exception cref="InvalidOperationException">There are not as many free ports in a row.</exception>
-    public (int, int) AllocateConsecutivePortPairs(int numPorts)
+    public (int, int) AllocateConsecutivePortPairs(int numPorts = 5)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(numPorts, 1);
         var used = IPGlobalProperties.GetIPGlobalProperties().GetActiveTcpListeners().Select(endPoint => endPoint.Port).ToHashSet();
