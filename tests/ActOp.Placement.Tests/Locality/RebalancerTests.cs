@@ -176,6 +176,7 @@ public class RebalancerTests
             Assert.Equal((RebalancerStatus.Executing, null), (first.Status, first.SuspensionDuration));
             rebalancer.SubscribeToReports(listener);
             await rebalancer.SuspendRebalancing();
+            await listener.HeardAsync();
             Assert.Equal((RebalancerStatus.Suspended, Timeout.InfiniteTimeSpan), (listener.Last!.Value.Status,
                 listener.Last.Value.SuspensionDuration));
             await rebalancer.SuspendRebalancing(TimeSpan.FromHours(1));
@@ -205,6 +206,7 @@ public class RebalancerTests
         other.SubscribeToReports(listener);
         var early = await ((IRebalancerTarget)decides.ServiceProvider.GetRequiredService<IActivationRebalancer>()).Get();
         await other.SuspendRebalancing();
+        await listener.HeardAsync();
         await ((IRebalancerTarget)other).Tell(early);
         Assert.Equal(RebalancerStatus.Suspended, (await other.GetRebalancingReport()).Status);
         Assert.Equal(RebalancerStatus.Suspended, listener.Last!.Value.Status);
@@ -221,6 +223,7 @@ public class RebalancerTests
         rebalancer.SubscribeToReports(listener);
 
         await rebalancer.SuspendRebalancing();
+        await Task.WhenAll(throws.HeardAsync(), listener.HeardAsync());
         Assert.Equal(RebalancerStatus.Suspended, throws.Last!.Value.Status);
         Assert.Equal(RebalancerStatus.Suspended, listener.Last!.Value.Status);
 
@@ -323,6 +326,13 @@ public class RebalancerTests
             if (_condition?.Invoke(report) == true)
                 _found.TrySetResult(report);
         }
+
+        /// <summary>
+        /// Ends when the first report has come: the thread that brings the state from the host may be the one that tells it, and that of
+        /// the caller does not wait for it.
+        /// </summary>
+        public Task HeardAsync() => TestingUtils.WaitUntilAsync(
+            _ => Task.FromResult(Last is not null), Gate.Patience, TimeSpan.FromMilliseconds(1));
 
         public Task<RebalancingReport> FirstAsync(Func<RebalancingReport, bool> condition)
         {
