@@ -11,7 +11,7 @@ internal sealed class RawEnd(ByteStream stream) : IDisposable
     private readonly List<byte> _unread = [];
 
     [ThreadStatic]
-    private static byte[]? s_buffer;
+    private static byte[]? t_buffer;
 
     /// <summary>Whether the other end has closed the connection.</summary>
     public bool IsOver { get; private set; }
@@ -26,10 +26,10 @@ internal sealed class RawEnd(ByteStream stream) : IDisposable
     /// <summary>The next whole frame that has arrived, or null.</summary>
     public byte[]? Next()
     {
-        for (int read; !IsOver && (read = stream.Receive(s_buffer ??= new byte[64 << 10])) != ByteStream.WouldBlock;)
+        for (int read; !IsOver && (read = stream.Receive(t_buffer ??= new byte[64 << 10])) != ByteStream.WouldBlock;)
         {
             IsOver = read <= 0;
-            _unread.AddRange(s_buffer.AsSpan(0, Math.Max(0, read)));
+            _unread.AddRange(t_buffer.AsSpan(0, Math.Max(0, read)));
         }
 
         while (_unread.Count >= 4)
