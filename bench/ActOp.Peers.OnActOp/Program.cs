@@ -6,7 +6,7 @@ using Microsoft.Extensions.DependencyInjection;
 return await PeerProgram.RunAsync(args, static _ => new ActOpRuntime());
 
 /// <summary>ActOp with its defaults.</summary>
-internal sealed class ActOpRuntime : IPeerRuntime
+internal sealed class ActOpRuntime : IStateRuntime
 {
     public Task<IPeerNode> StartSiloAsync(PeerPorts ports) => Node.StartSiloAsync(ports, silo =>
     {
@@ -14,6 +14,9 @@ internal sealed class ActOpRuntime : IPeerRuntime
         // The probe of the Halo shape asks a management grain, as clients of Orleans may.
         silo.Configure<ClientRightsOptions>(static options => options.Management = true);
     });
+
+    /// <summary>Nothing: the first silo makes its tables.</summary>
+    public Task PrepareAsync(string database) => Task.CompletedTask;
 
     public Task<IPeerNode> StartClientAsync(IReadOnlyList<PeerPorts> silos) => Node.StartClientAsync(silos);
 }

@@ -2,6 +2,7 @@ using ActOp.Harness.Load;
 using Akka.Actor;
 using Akka.Cluster;
 using Akka.Cluster.Sharding;
+using Akka.Cluster.Tools.PublishSubscribe;
 
 namespace ActOp.Peers.OnAkka;
 
@@ -104,4 +105,48 @@ public sealed class ClockActor : ReceiveActor, IWithTimers
     public ITimerScheduler Timers { get; set; } = null!;
 
     protected override void PreStart() => Timers.StartPeriodicTimer(0, 0, _period);
+}
+
+/// <summary>Publishes numbers to a topic: that is what Akka has for streams between actors that do not know each other.</summary>
+public sealed class ProducerActor : ReceiveActor
+{
+    public const string Region = "producer";
+
+    public ProducerActor()
+    {
+        var mediator = DistributedPubSub.Get(Context.System).Mediator;
+        var topic = ConsumerActor.TopicOf(Self);
+        Receive<int>(items =>
+        {
+            for (var item = 0; item < items; item++)
+                mediator.Tell(new Publish(topic, item));
+            Sender.Tell(true);
+        });
+    }
+}
+
+/// <summary>Subscribes to a topic, and counts what comes.</summary>
+public sealed class ConsumerActor : ReceiveActor
+{
+    public const string Region = "consumer";
+    public const string Subscribe = "subscribe";
+    private static long s_items;
+    private IActorRef _asker = ActorRefs.Nobody;
+
+    public ConsumerActor()
+    {
+        var mediator = DistributedPubSub.Get(Context.System).Mediator;
+        Receive<string>(static text => text == Subscribe, _ =>
+        {
+            _asker = Sender;
+            mediator.Tell(new Akka.Cluster.Tools.PublishSubscribe.Subscribe(TopicOf(Self), Self));
+        });
+        Receive<SubscribeAck>(acknowledged => _asker.Tell(acknowledged));
+        Receive<int>(static _ => Interlocked.Increment(ref s_items));
+    }
+
+    /// <summary>Got by all consumers of this process.</summary>
+    public static long Items => Interlocked.Read(ref s_items);
+
+    internal static string TopicOf(IActorRef actor) => "numbers-" + actor.Path.Name;
 }

@@ -6,6 +6,7 @@ using ActOp.Peers.Shapes;
 using Akka.Actor;
 using Akka.Cluster.Hosting;
 using Akka.Cluster.Sharding;
+using Akka.Cluster.Tools.PublishSubscribe;
 using Akka.Hosting;
 using Akka.Remote.Hosting;
 using Microsoft.Extensions.DependencyInjection;
@@ -19,25 +20,31 @@ internal sealed class AkkaRuntime : IPeerRuntime
     private const string Role = "silo";
     private const int Shards = 100;
 
-    public Task<IPeerNode> StartSiloAsync(PeerPorts ports) => StartAsync(ports.Port, ports.Primary, true);
+    public Task<IPeerNode> StartSiloAsync(PeerPorts ports) => StartAsync(ports.Host, ports.Port, ports, true);
 
-    public Task<IPeerNode> StartClientAsync(IReadOnlyList<PeerPorts> silos) => StartAsync(Ports.FindFree(1)[0], silos[0].Primary, false);
+    public Task<IPeerNode> StartClientAsync(IReadOnlyList<PeerPorts> silos) =>
+        StartAsync(silos[0].OwnHost(), Ports.FindFree(1)[0], silos[0], false);
 
-    private static async Task<IPeerNode> StartAsync(int port, int primary, bool isSilo)
+    private static async Task<IPeerNode> StartAsync(string address, int port, PeerPorts first, bool isSilo)
     {
         var host = QuietHost.CreateBuilder();
         host.Services.AddAkka("peers", (akka, _) =>
         {
             akka.ConfigureLoggers(static logging => logging.LogLevel = Akka.Event.LogLevel.WarningLevel);
-            akka.WithRemoting("127.0.0.1", port);
+            akka.WithRemoting(address, port);
             akka.WithClustering(new ClusterOptions
             {
                 Roles = isSilo ? [Role] : ["client"],
-                SeedNodes = ["akka.tcp://peers@127.0.0.1:" + primary.ToString(CultureInfo.InvariantCulture)],
+                SeedNodes = [string.Create(CultureInfo.InvariantCulture, $"akka.tcp://peers@{first.PrimaryHost}:{first.Primary}")],
             });
+            akka.WithDistributedPubSub(Role);
             Region<EchoActor>(EchoActor.Region);
             Region<MonitorActor>(MonitorActor.Region);
             Region<FeedActor>(FeedActor.Region);
+            Region<ProducerActor>(ProducerActor.Region);
+            Region<ConsumerActor>(ConsumerActor.Region);
+            Region<PlayerActor>(PlayerActor.Region);
+            Region<GameActor>(GameActor.Region);
 
             void Region<T>(string name)
                 where T : ActorBase, new()
@@ -65,12 +72,14 @@ internal sealed class AkkaRuntime : IPeerRuntime
 }
 
 /// <summary>A node of the cluster.</summary>
-internal sealed class AkkaNode(IHost host) : IPeerNode, IObserverPeer, ITimerPeer, IHeartbeatPeer
+internal sealed class AkkaNode(IHost host) : IPeerNode, IObserverPeer, ITimerPeer, IStreamPeer, IHeartbeatPeer, IHaloPeer
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private readonly ActorSystem _system = host.Services.GetRequiredService<ActorSystem>();
 
     public long Ticks => ClockActor.Ticks;
+
+    public long Items => ConsumerActor.Items;
 
     private IActorRef Echoes => Region(EchoActor.Region);
 
@@ -119,6 +128,26 @@ internal sealed class AkkaNode(IHost host) : IPeerNode, IObserverPeer, ITimerPee
             _system.ActorOf(Props.Create(() => new ClockActor(period)));
         return Task.CompletedTask;
     }
+
+    public Task ProduceAsync(int stream, int items) =>
+        Region(ProducerActor.Region).Ask<bool>(new ShardingEnvelope(Text(stream), items));
+
+    public Task SubscribeAsync(int stream) =>
+        Region(ConsumerActor.Region).Ask<SubscribeAck>(new ShardingEnvelope(Text(stream), ConsumerActor.Subscribe));
+
+    public async ValueTask<bool> RequestStatusAsync(long player) =>
+        await Region(PlayerActor.Region).Ask<int>(new ShardingEnvelope(Text(player), PlayerActor.Status)) > 0;
+
+    public Task StartGameAsync(long game, long[] players) =>
+        Region(GameActor.Region).Ask<int>(new ShardingEnvelope(Text(game), new StartGame(players)));
+
+    public Task EndGameAsync(long game) => Region(GameActor.Region).Ask<int>(new ShardingEnvelope(Text(game), GameActor.End));
+
+    public Task DepartAsync(long player) => Region(PlayerActor.Region).Ask<int>(new ShardingEnvelope(Text(player), 0L));
+
+    public async Task<bool> IsRemoteAsync(long player, long game) =>
+        await Region(PlayerActor.Region).Ask<string>(new ShardingEnvelope(Text(player), WhereAreYou.Instance))
+        != await Region(GameActor.Region).Ask<string>(new ShardingEnvelope(Text(game), WhereAreYou.Instance));
 
     public async ValueTask DisposeAsync()
     {

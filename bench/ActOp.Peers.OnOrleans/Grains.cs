@@ -62,6 +62,38 @@ public sealed class MonitorGrain : Grain, IMonitorGrain
     }
 }
 
+/// <summary>A grain with a state in a storage.</summary>
+public interface ICounterGrain : IGrainWithIntegerKey
+{
+    /// <summary>Changes the state and writes it; answers when it is stored.</summary>
+    ValueTask<int> Write(int value);
+}
+
+/// <summary>What a counter keeps: a number and some text, as states of applications have.</summary>
+[GenerateSerializer]
+public sealed class CounterState
+{
+    [Id(0)]
+    public int Value { get; set; }
+
+    [Id(1)]
+    public string Text { get; set; } = new('x', 100);
+}
+
+/// <inheritdoc cref="ICounterGrain"/>
+public sealed class CounterGrain([PersistentState("counter", CounterGrain.Storage)] IPersistentState<CounterState> counter)
+    : Grain, ICounterGrain
+{
+    public const string Storage = "states";
+
+    public async ValueTask<int> Write(int value)
+    {
+        counter.State.Value = value + 1;
+        await counter.WriteStateAsync();
+        return value + 1;
+    }
+}
+
 /// <summary>Who is notified.</summary>
 public interface IFeedObserver : IGrainObserver
 {

@@ -6,13 +6,14 @@ using HaloPresence;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Orleans;
+using Orleans.Configuration;
 using Orleans.Hosting;
 using Orleans.Runtime;
 
 namespace ActOp.Peers.OnOrleans;
 
 /// <summary>A silo or a client with the programming model of Orleans. The same source for Orleans and for ActOp.</summary>
-internal sealed class Node : IPeerNode, IObserverPeer, ITimerPeer, IStreamPeer, IHeartbeatPeer, IHaloPeer
+internal sealed class Node : IPeerNode, IObserverPeer, ITimerPeer, IStreamPeer, IStatePeer, IHeartbeatPeer, IHaloPeer
 {
     private readonly IHost _host;
     private readonly IGrainFactory _grains;
@@ -24,14 +25,37 @@ internal sealed class Node : IPeerNode, IObserverPeer, ITimerPeer, IStreamPeer, 
 
     public long Items => StreamGrain.Items;
 
-    /// <summary>Starts a silo of a cluster on loopback, with what all shapes need, and what the runtime adds.</summary>
+    /// <summary>Starts a silo with what all shapes need, and what the runtime adds.</summary>
     internal static Task<IPeerNode> StartSiloAsync(PeerPorts ports, Action<ISiloBuilder> add)
     {
         var builder = QuietHost.CreateBuilder();
         builder.UseOrleans(silo =>
         {
-            silo.UseLocalhostClustering(
-                ports.Port, ports.Gateway, ports.Port == ports.Primary ? null : new IPEndPoint(IPAddress.Loopback, ports.Primary));
+            var primary = new IPEndPoint(IPAddress.Parse(ports.PrimaryHost), ports.Primary);
+            if (ports.IsOnLoopback)
+            {
+                silo.UseLocalhostClustering(ports.Port, ports.Gateway, ports.IsPrimary ? null : primary);
+            }
+            else
+            {
+                silo.ConfigureEndpoints(IPAddress.Parse(ports.Host), ports.Port, ports.Gateway);
+                silo.UseDevelopmentClustering(primary);
+                silo.Configure<ClusterOptions>(Name);
+            }
+
+            if (ports.Database is { } database)
+            {
+                silo.AddAdoNetGrainStorage(CounterGrain.Storage, options =>
+                {
+                    options.Invariant = "Npgsql";
+                    options.ConnectionString = database;
+                });
+            }
+            else
+            {
+                silo.AddMemoryGrainStorage(CounterGrain.Storage);
+            }
+
             silo.AddMemoryGrainStorage("PubSubStore");
             silo.AddMemoryStreams(StreamGrain.Provider);
             add(silo);
@@ -42,9 +66,21 @@ internal sealed class Node : IPeerNode, IObserverPeer, ITimerPeer, IStreamPeer, 
     internal static Task<IPeerNode> StartClientAsync(IReadOnlyList<PeerPorts> silos)
     {
         var builder = QuietHost.CreateBuilder();
-        builder.UseOrleansClient(client => client.UseLocalhostClustering([.. silos.Select(static silo => silo.Gateway)]));
+        builder.UseOrleansClient(client =>
+        {
+            if (silos.All(static silo => silo.IsOnLoopback))
+            {
+                client.UseLocalhostClustering([.. silos.Select(static silo => silo.Gateway)]);
+                return;
+            }
+
+            client.UseStaticClustering([.. silos.Select(static silo => new IPEndPoint(IPAddress.Parse(silo.Host), silo.Gateway))]);
+            client.Configure<ClusterOptions>(Name);
+        });
         return StartAsync(builder);
     }
+
+    private static void Name(ClusterOptions options) => options.ClusterId = options.ServiceId = "peers";
 
     private static async Task<IPeerNode> StartAsync(HostApplicationBuilder builder)
     {
@@ -82,6 +118,8 @@ internal sealed class Node : IPeerNode, IObserverPeer, ITimerPeer, IStreamPeer, 
     public Task ProduceAsync(int stream, int items) => _grains.GetGrain<IStreamGrain>(2L * stream).Produce(items);
 
     public Task SubscribeAsync(int stream) => _grains.GetGrain<IStreamGrain>((2L * stream) + 1).Consume();
+
+    public Func<int, ValueTask<int>> WriterOf(long key) => _grains.GetGrain<ICounterGrain>(key).Write;
 
     public Func<int, ValueTask> BeatOf(long key) => _grains.GetGrain<IMonitorGrain>(key).Beat;
 

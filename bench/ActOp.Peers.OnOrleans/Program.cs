@@ -1,14 +1,24 @@
 using ActOp.Orleans;
 using ActOp.Peers.OnOrleans;
 using ActOp.Peers.Shapes;
+using Npgsql;
 using Orleans.Hosting;
 
 return await PeerProgram.RunAsync(args, static variant => new OrleansRuntime(variant));
 
 /// <summary>Microsoft Orleans as its documentation sets it up, with what a variant adds.</summary>
-/// <param name="variant">"orleans", "orleans-repartitioner" or "orleans-actop".</param>
-internal sealed class OrleansRuntime(string variant) : IPeerRuntime
+/// <param name="variant">"orleans", "orleans-repartitioner", "orleans-actop" or "orleans-threads".</param>
+internal sealed class OrleansRuntime(string variant) : IStateRuntime
 {
+    /// <summary>Its script, which whoever uses it runs.</summary>
+    public async Task PrepareAsync(string database)
+    {
+        using var script = new StreamReader(typeof(OrleansRuntime).Assembly.GetManifestResourceStream("orleans.sql")!);
+        await using var source = NpgsqlDataSource.Create(database);
+        await using var command = source.CreateCommand(await script.ReadToEndAsync());
+        await command.ExecuteNonQueryAsync();
+    }
+
     public Task<IPeerNode> StartSiloAsync(PeerPorts ports) => Node.StartSiloAsync(ports, silo =>
     {
         if (variant == "orleans-repartitioner")
@@ -17,6 +27,8 @@ internal sealed class OrleansRuntime(string variant) : IPeerRuntime
 #pragma warning restore ORLEANSEXP001
         else if (variant == "orleans-actop")
             silo.AddActOp();
+        else if (variant == "orleans-threads")
+            silo.AddActOpThreads();
     });
 
     public Task<IPeerNode> StartClientAsync(IReadOnlyList<PeerPorts> silos) => Node.StartClientAsync(silos);

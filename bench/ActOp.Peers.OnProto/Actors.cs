@@ -3,6 +3,8 @@ using ActOp.Harness.Load;
 using Google.Protobuf.WellKnownTypes;
 using Proto;
 using Proto.Cluster;
+using Proto.Cluster.PubSub;
+using Proto.Timers;
 
 namespace ActOp.Peers.OnProto;
 
@@ -64,4 +66,59 @@ internal sealed class MonitorActor : IActor
         context.Respond(new Int32Value());
         return Task.CompletedTask;
     }
+}
+
+/// <summary>An actor with a timer.</summary>
+internal sealed class ClockActor(TimeSpan period) : IActor
+{
+    private static readonly object Tick = new();
+    private static long s_ticks;
+
+    /// <summary>Of all clocks of this process.</summary>
+    internal static long Ticks => Interlocked.Read(ref s_ticks);
+
+    public Task ReceiveAsync(IContext context)
+    {
+        if (context.Message is Started)
+            context.Scheduler().SendRepeatedly(period, context.Self, Tick);
+        else if (context.Message == Tick)
+            Interlocked.Increment(ref s_ticks);
+        return Task.CompletedTask;
+    }
+}
+
+/// <summary>Publishes numbers to a topic, in batches as the producer of Proto.Actor makes them.</summary>
+internal sealed class ProducerActor : IActor
+{
+    internal const string Kind = "producer";
+    private BatchingProducer? _producer;
+
+    public async Task ReceiveAsync(IContext context)
+    {
+        if (context.Message is not Int32Value items)
+            return;
+        _producer ??= context.Cluster().BatchingProducer(ConsumerActor.TopicOf(context.ClusterIdentity()!.Identity));
+        await Task.WhenAll(Enumerable.Range(0, items.Value).Select(item => _producer.ProduceAsync(
+            new Int32Value { Value = item }, CancellationToken.None)));
+        context.Respond(new Empty());
+    }
+}
+
+/// <summary>Counts what comes from its topic.</summary>
+internal sealed class ConsumerActor : IActor
+{
+    internal const string Kind = "consumer";
+    private static long s_items;
+
+    /// <summary>Got by all consumers of this process.</summary>
+    internal static long Items => Interlocked.Read(ref s_items);
+
+    public Task ReceiveAsync(IContext context)
+    {
+        if (context.Message is Int32Value)
+            Interlocked.Increment(ref s_items);
+        return Task.CompletedTask;
+    }
+
+    internal static string TopicOf(string identity) => "numbers-" + identity;
 }

@@ -10,6 +10,7 @@ namespace ActOp.Peers.Shapes;
 internal sealed class HaloShape
 {
     private const int Silos = 4;
+    private const int SilosOfShort = 2;
     private const int Sampled = 200;
     private const int SetupConcurrency = 64;
     private const int Saturating = 64;
@@ -35,7 +36,7 @@ internal sealed class HaloShape
 
     internal static async Task PlayAsync(ShapeRun run)
     {
-        var silos = await run.StartSilosAsync(Silos);
+        var silos = await run.StartSilosAsync(run.IsShort ? SilosOfShort : Silos);
         await using var client = await run.Runtime.StartClientAsync(silos);
         await new HaloShape(run, ShapeRun.Require<IHaloPeer>(client)).PlayAsync();
     }

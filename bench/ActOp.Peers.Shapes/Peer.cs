@@ -1,13 +1,42 @@
+using System.Net;
+using System.Net.Sockets;
 using ActOp.Harness.Load;
 
 namespace ActOp.Peers.Shapes;
 
-/// <summary>Where a silo listens on loopback.</summary>
+/// <summary>Where a silo listens.</summary>
 /// <param name="Port">For other silos.</param>
 /// <param name="Gateway">For clients.</param>
 /// <param name="Primary">Port of the first silo of the cluster.</param>
 /// <param name="MayMove">Whether the runtime may move grains; calls between two silos are measured where they are.</param>
-public sealed record PeerPorts(int Port, int Gateway, int Primary, bool MayMove);
+public sealed record PeerPorts(int Port, int Gateway, int Primary, bool MayMove)
+{
+    /// <summary>The address of this machine.</summary>
+    public const string Loopback = "127.0.0.1";
+
+    /// <summary>The address of the silo.</summary>
+    public string Host { get; init; } = Loopback;
+
+    /// <summary>The address of the first silo of the cluster.</summary>
+    public string PrimaryHost { get; init; } = Loopback;
+
+    /// <summary>The database of its grains, for Npgsql; null if they have none.</summary>
+    public string? Database { get; init; }
+
+    /// <summary>Whether it is the first silo of its cluster.</summary>
+    public bool IsPrimary => (Host, Port) == (PrimaryHost, Primary);
+
+    /// <summary>Whether all of the cluster is on this machine.</summary>
+    public bool IsOnLoopback => (Host, PrimaryHost) == (Loopback, Loopback);
+
+    /// <summary>The address by which a silo reaches this machine: that from which the silo is reached.</summary>
+    public string OwnHost()
+    {
+        using var way = new Socket(AddressFamily.InterNetwork, SocketType.Dgram, ProtocolType.Udp);
+        way.Connect(IPAddress.Parse(Host), Port);
+        return ((IPEndPoint)way.LocalEndPoint!).Address.ToString();
+    }
+}
 
 /// <summary>A runtime as the shapes see it. Each of its nodes is in a process of its own, or in that of the load.</summary>
 public interface IPeerRuntime
@@ -68,6 +97,21 @@ public interface IStreamPeer
 
     /// <summary>Items that all consumers have got.</summary>
     long Items { get; }
+}
+
+/// <summary>A runtime whose grains can have their state in PostgreSQL.</summary>
+public interface IStateRuntime : IPeerRuntime
+{
+    /// <summary>Makes the tables, if the runtime does not do so itself.</summary>
+    /// <param name="database">For Npgsql.</param>
+    Task PrepareAsync(string database);
+}
+
+/// <summary>Grains with a state in a database, in a silo of this process.</summary>
+public interface IStatePeer
+{
+    /// <summary>The method of a grain that changes its state and writes it.</summary>
+    Func<int, ValueTask<int>> WriterOf(long key);
 }
 
 /// <summary>Grains that keep a thread for some time.</summary>

@@ -1,4 +1,5 @@
 using ActOp.Harness.Processes;
+using ActOp.Peers.Shapes;
 
 namespace ActOp.Peers;
 
@@ -6,7 +7,8 @@ namespace ActOp.Peers;
 /// <param name="Name">As the command line has it.</param>
 /// <param name="Project">The project of its program, in <c>bench</c>.</param>
 /// <param name="IsVariant">Whether it is another one with an addition: only shapes in which something moves are of interest.</param>
-internal sealed record PeerKind(string Name, string Project, bool IsVariant = false)
+/// <param name="Only">The only shape that is of interest; null for all.</param>
+internal sealed record PeerKind(string Name, string Project, bool IsVariant = false, string? Only = null)
 {
     internal const string Ours = "actop";
     internal const string Baseline = "orleans";
@@ -20,9 +22,13 @@ internal sealed record PeerKind(string Name, string Project, bool IsVariant = fa
         new(Baseline, "ActOp.Peers.OnOrleans"),
         new("orleans-repartitioner", "ActOp.Peers.OnOrleans", true),
         new("orleans-actop", "ActOp.Peers.OnOrleans", true),
+        new("orleans-threads", "ActOp.Peers.OnOrleans", true, "blocking"),
         new("akka", "ActOp.Peers.OnAkka"),
         new("proto", "ActOp.Peers.OnProto"),
     ];
+
+    /// <summary>Whether it is to play a shape.</summary>
+    internal bool Plays(Shape shape) => (!IsVariant || shape.Moves) && (Only is null || Only == shape.Name);
 
     /// <summary>The assembly of the program, once it is built.</summary>
     internal string Assembly => Path.Combine(Folder, "bin", "Release", "net10.0", Project + ".dll");

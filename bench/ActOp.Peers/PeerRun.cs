@@ -13,8 +13,11 @@ namespace ActOp.Peers;
 /// <param name="IsShort">Whether only a little is to be done.</param>
 /// <param name="Limit">After which nothing more begins.</param>
 /// <param name="Pin">Processors for the processes of the runtimes, as <c>taskset -c</c> takes them; null for all.</param>
+/// <param name="Ports">The ports that may be used, as <see cref="Ports.Restrict"/> takes them; null for any.</param>
+/// <param name="Hosts">Machines that start the silos; none for this one.</param>
 internal sealed record PeerSettings(
-    IReadOnlyList<Shape> Shapes, IReadOnlyList<PeerKind> Kinds, int Rounds, int Milliseconds, bool IsShort, TimeSpan Limit, string? Pin);
+    IReadOnlyList<Shape> Shapes, IReadOnlyList<PeerKind> Kinds, int Rounds, int Milliseconds, bool IsShort, TimeSpan Limit, string? Pin,
+    string? Ports, IReadOnlyList<string> Hosts);
 
 /// <summary>
 /// Plays the shapes on the runtimes in turn: each round has all of them, so that what the machine does in the course of the run meets all.
@@ -22,6 +25,8 @@ internal sealed record PeerSettings(
 /// </summary>
 internal sealed class PeerRun(PeerSettings settings)
 {
+    internal const string NotAvailable = "not available: ";
+
     private const int FrameBytes = 50;
     private const int LongEvery = 3;
     private static readonly TimeSpan PlayLimit = TimeSpan.FromMinutes(3);
@@ -61,9 +66,10 @@ internal sealed class PeerRun(PeerSettings settings)
             var isLong = round % LongEvery == 1 || !isLongRare;
             foreach (var shape in settings.Shapes.Where(shape => isLong || !shape.IsLong))
             {
-                foreach (var kind in settings.Kinds.Where(kind => !kind.IsVariant || (isLong && shape.Moves)))
+                foreach (var kind in settings.Kinds.Where(kind => kind.Plays(shape) && (isLong || !kind.IsVariant)))
                     yield return (round, shape, kind);
-                if (shape.Name is "pairs" or "silos" or "client")
+                // What a socket gives between two machines is not what it gives on one.
+                if (shape.Name is "pairs" or "silos" or "client" && settings.Hosts.Count == 0)
                     yield return (round, shape, null);
             }
         }
@@ -75,7 +81,7 @@ internal sealed class PeerRun(PeerSettings settings)
         string[] command =
         [
             .. settings.Pin is { } pin ? (string[])["taskset", "-c", pin] : [], .. ChildProcess.CommandOf(kind.Assembly),
-            .. PeerProgram.MeasureArguments(shape.Name, kind.Name, settings.Milliseconds, settings.IsShort),
+            .. PeerProgram.MeasureArguments(shape.Name, kind.Name, settings.Milliseconds, settings.IsShort, settings.Ports, settings.Hosts),
         ];
         await using var child = ChildProcess.StartCommand(kind.Name, command, line => TryTake(line, measures));
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
@@ -85,6 +91,8 @@ internal sealed class PeerRun(PeerSettings settings)
             var code = await child.WaitForExitAsync(limit.Token);
             if (code == PeerProgram.HasNot)
                 results.Fail(shape.Name, kind.Name, "it has no such thing");
+            else if (code == PeerProgram.NotHere)
+                results.Fail(shape.Name, kind.Name, NotAvailable + Cause(child.Tail));
             else if (code != 0)
                 results.Fail(shape.Name, kind.Name, "exit code " + code + ": " + Cause(child.Tail));
         }

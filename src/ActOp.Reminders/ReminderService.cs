@@ -145,7 +145,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         };
         await InOrder(request.Grain, async () =>
         {
-            entry.ETag = await AnswerAsync(_table.UpsertRow(entry)) ?? throw new ReminderException(
+            entry.ETag = await AnswerAsync(_table.UpsertRow(entry, _work.Stopping)) ?? throw new ReminderException(
                 "The reminder " + request.Name + " of " + request.Grain + " was changed by another call at the same time.");
             Written(entry.GrainId, entry.ReminderName);
             if (Feed.IsWatched)
@@ -169,7 +169,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         var removed = false;
         await InOrder(reminder.GrainId, async () =>
         {
-            removed = await AnswerAsync(_table.RemoveRow(reminder.GrainId, reminder.ReminderName, reminder.ETag!));
+            removed = await AnswerAsync(_table.RemoveRow(
+                reminder.GrainId, reminder.ReminderName, reminder.ETag!, _work.Stopping));
             if (!removed)
                 return;
             Written(reminder.GrainId, reminder.ReminderName);
@@ -412,7 +413,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         const uint size = (uint)((1L << 32) / Parts);
         for (var part = 0; part < Parts && !slots.IsEmpty; part++)
         {
-            var rows = await AnswerAsync(_table.ReadRows(unchecked(((uint)part * size) - 1), ((uint)part * size) + (size - 1)));
+            var rows = await AnswerAsync(_table.ReadRows(
+                unchecked(((uint)part * size) - 1), ((uint)part * size) + (size - 1), _work.Stopping));
             foreach (var entry in rows?.Reminders ?? throw new ReminderException("The table " + _table.GetType() + " has returned null."))
                 OnRow(entry, slots, read);
         }
@@ -501,7 +503,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             return;
         await InOrder(grain, async () =>
         {
-            var entry = await AnswerAsync(_table.ReadRow(grain, name));
+            var entry = await AnswerAsync(_table.ReadRow(grain, name, _work.Stopping));
             var slot = SlotMap.SlotOf(grain);
             if (!Owns(grain))
                 return;

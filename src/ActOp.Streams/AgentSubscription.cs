@@ -230,8 +230,13 @@ internal sealed class AgentSubscription : IDisposable
     /// </summary>
     private async ValueTask ReadForeignAsync(int most)
     {
-        for (var failures = 0; _pending.Count < most && !_hasEnded && !_agent.IsStopping && _cursor.MoveNext();)
+        for (var failures = 0; _pending.Count < most && !_hasEnded && !_agent.IsStopping;)
         {
+            var moved = _cursor.MoveNextWithResult();
+            if (moved.Kind == QueueCacheCursorMoveResultKind.CacheMiss)
+                throw moved.CacheMiss!.Value.ToException();
+            if (moved.Kind != QueueCacheCursorMoveResultKind.Success)
+                break;
             var batch = _cursor.GetCurrent(out var failure);
             if (batch is not null)
                 _pending.Add(batch);
@@ -391,8 +396,7 @@ internal sealed class AgentSubscription : IDisposable
         catch (DataNotAvailableException exception)
         {
             failure = exception;
-            cursor = _agent.Cache is SimpleQueueCache own ? own.GetCursorAtOldest(_stream.Id)
-                : QueueBorder.NewCursor(_agent.Cache, _stream.Id, null);
+            cursor = QueueBorder.NewCursorAtOldest(_agent.Cache, _stream.Id);
         }
         catch (Exception exception)
         {

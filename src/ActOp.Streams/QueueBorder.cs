@@ -27,8 +27,29 @@ internal sealed class QueueBorder(AgentSetup setup, QueueId queue)
     internal IQueueAdapterReceiver NewReceiver() =>
         setup.Adapter.CreateReceiver(queue) ?? throw NullReturned(setup.Adapter, nameof(setup.Adapter.CreateReceiver));
 
+    /// <summary>A cursor at a position, or behind the newest message.</summary>
+    /// <exception cref="QueueCacheMissException">The position has left the cache.</exception>
     internal static IQueueCacheCursor NewCursor(IQueueCache cache, StreamId stream, StreamSequenceToken? at) =>
-        cache.GetCacheCursor(stream, at) ?? throw NullReturned(cache, nameof(cache.GetCacheCursor));
+        Of(cache, cache.TryGetCacheCursor(stream, at));
+
+    /// <summary>A cursor at the oldest message of the stream; behind the newest one if the cache has no such place.</summary>
+    internal static IQueueCacheCursor NewCursorAtOldest(IQueueCache cache, StreamId stream)
+    {
+        var result = cache.TryGetCacheCursorAtPosition(stream, StreamSubscriptionStartPosition.EarliestAvailable);
+        return result.Kind == QueueCacheCursorResultKind.NotSupported ? NewCursor(cache, stream, null) : Of(cache, result);
+    }
+
+    /// <summary>Where a subscription begins that is new while the agent knows its stream.</summary>
+    internal IQueueCacheCursor NewCursorOf(IQueueCache cache, StreamId stream, SubscriptionEntry entry) =>
+        (entry.Start ?? setup.Options.InitialSubscriptionStartPosition) == StreamSubscriptionStartPosition.Latest
+            ? NewCursor(cache, stream, null) : NewCursorAtOldest(cache, stream);
+
+    private static IQueueCacheCursor Of(IQueueCache cache, QueueCacheCursorResult<IQueueCacheCursor> result) => result.Kind switch
+    {
+        QueueCacheCursorResultKind.Success => result.Cursor!,
+        QueueCacheCursorResultKind.CacheMiss => throw result.CacheMiss!.Value.ToException(),
+        _ => throw new InvalidOperationException("The cache " + cache.GetType() + " has no cursor: " + result.Kind + "."),
+    };
 
     /// <summary>Gives a cursor back. If it throws, it may hold something in its own cache, and nothing here.</summary>
     internal void Release(IQueueCacheCursor? cursor)

@@ -123,7 +123,7 @@ internal sealed class StreamAgent : IStreamAgent
             if (found.Subscriptions.TryGetValue(subscription.Id, out var known))
                 known.AskAgain();
             else
-                Add(found, subscription, null);
+                Add(found, subscription, _queueParts.NewCursorOf(Cache, stream, subscription));
         }
 
         return Task.CompletedTask;
@@ -292,7 +292,7 @@ internal sealed class StreamAgent : IStreamAgent
             Task? opening = null;
             try
             {
-                opening = Given.Task(receiver.Initialize(Options.InitQueueTimeout), "Initialize of " + receiver.GetType());
+                opening = Given.Task(receiver.Initialize(Options.InitQueueTimeout, _stopping.Token), "Initialize of " + receiver.GetType());
                 await opening.WaitAsync(Options.InitQueueTimeout, Parts.Local.TaskTime, _stopping.Token);
             }
             catch (Exception exception)
@@ -309,7 +309,7 @@ internal sealed class StreamAgent : IStreamAgent
         }
         else if (_receiver is IWaitingReceiver)
         {
-            await _receiver.Initialize(Options.InitQueueTimeout);
+            await _receiver.Initialize(Options.InitQueueTimeout, _stopping.Token);
         }
     }
 
@@ -322,7 +322,7 @@ internal sealed class StreamAgent : IStreamAgent
         await opening.WaitAsync(Options.InitQueueTimeout + LongestStop, Parts.Local.TaskTime, Parts.Background.Stopping)
             .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (opening.IsCompletedSuccessfully)
-            await receiver.Shutdown(StepOfStop).ConfigureAwait(false);
+            await receiver.Shutdown(StepOfStop, CancellationToken.None).ConfigureAwait(false);
     }
 
     private async Task ReadAsync(Action succeeded)
@@ -443,7 +443,7 @@ internal sealed class StreamAgent : IStreamAgent
                 foreach (var entry in found)
                 {
                     if (!stream.Subscriptions.ContainsKey(entry.Id) && !stream.Removed.Contains(entry.Id))
-                        Add(stream, entry, stream.First);
+                        Add(stream, entry, CursorAt(stream.Id, stream.First));
                 }
 
                 Invariant.Holds(stream.Hold is not null);
@@ -479,14 +479,14 @@ internal sealed class StreamAgent : IStreamAgent
             foreach (var entry in _setup.PubSub.ImplicitTo(stream.Qualified, out areAll))
             {
                 if (!stream.Subscriptions.ContainsKey(entry.Id))
-                    Add(stream, entry, null);
+                    Add(stream, entry, _queueParts.NewCursorOf(Cache, stream.Id, entry));
             }
         }
     }
 
-    private void Add(AgentStream stream, SubscriptionEntry entry, StreamSequenceToken? first)
+    private void Add(AgentStream stream, SubscriptionEntry entry, IQueueCacheCursor cursor)
     {
-        var subscription = new AgentSubscription(this, stream, entry, CursorAt(stream.Id, first));
+        var subscription = new AgentSubscription(this, stream, entry, cursor);
         stream.Subscriptions.Add(entry.Id, subscription);
         Reports.Attached(stream.Id, entry);
         subscription.Wake();
@@ -505,8 +505,9 @@ internal sealed class StreamAgent : IStreamAgent
         catch (Exception exception) when (first is not null)
         {
             _queueParts.Failed("A cursor for the stream " + stream, exception);
-            return Cache is SimpleQueueCache own ? own.GetCursorAtOldest(stream) : QueueBorder.NewCursor(Cache, stream, null);
         }
+
+        return QueueBorder.NewCursorAtOldest(Cache, stream);
     }
 
     /// <summary>Forgets streams without items: those that are due, and more if there are too many.</summary>
@@ -567,7 +568,7 @@ internal sealed class StreamAgent : IStreamAgent
 
         await ForgetStreamsAsync();
         if (_receiver is { } open)
-            await StepOfStopAsync("Shutdown of " + open.GetType(), () => open.Shutdown(StepOfStop));
+            await StepOfStopAsync("Shutdown of " + open.GetType(), () => open.Shutdown(StepOfStop, _abandoned.Token));
     }
 
     private async Task StepOfStopAsync(string name, Func<Task> step)

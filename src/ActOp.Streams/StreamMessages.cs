@@ -103,6 +103,10 @@ internal sealed class SubscriptionEntry
     /// <summary>It has failed and gets nothing any more.</summary>
     [Id(3)]
     public bool IsFaulted { get; set; }
+
+    /// <summary>Where it has begun, if it has said so. Of no interest when its agent has seen it.</summary>
+    [Id(4)]
+    public Orleans.Streams.StreamSubscriptionStartPosition? Start { get; set; }
 }
 
 /// <summary>What the rendezvous of a stream keeps.</summary>

@@ -15,7 +15,7 @@ namespace ActOp.Streams;
 /// on.</param>
 /// <param name="providerName">The provider.</param>
 /// <param name="streamId">The id.</param>
-internal sealed class StreamOf<T>(StreamNode? parts, string providerName, StreamId streamId) : IAsyncStream<T>
+internal sealed class StreamOf<T>(StreamNode? parts, string providerName, StreamId streamId) : IAsyncStream<T>, IPositionedObservable<T>
 {
     private const string Adding = "QueueMessageBatchAsync of the adapter";
 
@@ -70,6 +70,15 @@ internal sealed class StreamOf<T>(StreamNode? parts, string providerName, Stream
         return SubscribeAsync(null, observer, token, null);
     }
 
+    public Task<StreamSubscriptionHandle<T>> SubscribeAsync(
+        IAsyncObserver<T>? observer, IAsyncBatchObserver<T>? batchObserver, StreamSubscriptionStartPosition startPosition,
+        string? filterData)
+    {
+        if (!Enum.IsDefined(startPosition))
+            throw new ArgumentOutOfRangeException(nameof(startPosition), startPosition, "No such place.");
+        return SubscribeAsync(observer, batchObserver, null, filterData, startPosition);
+    }
+
     public async Task<IList<StreamSubscriptionHandle<T>>> GetAllSubscriptionHandles()
     {
         var source = Source;
@@ -117,7 +126,8 @@ internal sealed class StreamOf<T>(StreamNode? parts, string providerName, Stream
     }
 
     private async Task<StreamSubscriptionHandle<T>> SubscribeAsync(
-        IAsyncObserver<T>? observer, IAsyncBatchObserver<T>? batchObserver, StreamSequenceToken? token, string? filterData)
+        IAsyncObserver<T>? observer, IAsyncBatchObserver<T>? batchObserver, StreamSequenceToken? token, string? filterData,
+        StreamSubscriptionStartPosition? start = null)
     {
         var source = Source;
         RefuseToken(source, token);
@@ -127,7 +137,11 @@ internal sealed class StreamOf<T>(StreamNode? parts, string providerName, Stream
         consumers.Attach(subscription.Guid, new StreamAttachment<T>(observer, batchObserver, token, source.BatchSize));
         try
         {
-            await source.PubSub.RegisterConsumer(subscription, Qualified, id, filterData);
+            await (source.PubSub is StreamPubSub own
+                ? own.RegisterConsumer(subscription, Qualified, id, filterData, start)
+                : start is null or StreamSubscriptionStartPosition.Latest
+                    ? source.PubSub.RegisterConsumer(subscription, Qualified, id, filterData)
+                    : throw new NotSupportedException(source.PubSub.GetType() + " has no places to begin at."));
         }
         catch
         {

@@ -56,7 +56,12 @@ internal sealed class StreamPubSub(StreamNode parts, ImplicitSubscriptions impli
     internal Task UnregisterAgentAsync(QualifiedStreamId stream, GrainId agent, long number) =>
         HasExplicit ? Rendezvous(stream).UnregisterProducer(stream, agent, number) : Task.CompletedTask;
 
-    public Task RegisterConsumer(GuidId subscriptionId, QualifiedStreamId streamId, GrainId streamConsumer, string? filterData)
+    public Task RegisterConsumer(GuidId subscriptionId, QualifiedStreamId streamId, GrainId streamConsumer, string? filterData) =>
+        RegisterConsumer(subscriptionId, streamId, streamConsumer, filterData, null);
+
+    internal Task RegisterConsumer(
+        GuidId subscriptionId, QualifiedStreamId streamId, GrainId streamConsumer, string? filterData,
+        StreamSubscriptionStartPosition? start)
     {
         ArgumentNullException.ThrowIfNull(subscriptionId);
         if (IsImplicit(subscriptionId.Guid))
@@ -68,7 +73,8 @@ internal sealed class StreamPubSub(StreamNode parts, ImplicitSubscriptions impli
         }
 
         return Rendezvous(streamId).RegisterConsumer(
-            streamId, new SubscriptionEntry { Id = subscriptionId.Guid, Consumer = streamConsumer, FilterData = filterData });
+            streamId,
+            new SubscriptionEntry { Id = subscriptionId.Guid, Consumer = streamConsumer, FilterData = filterData, Start = start });
     }
 
     public Task UnregisterConsumer(GuidId subscriptionId, QualifiedStreamId streamId)

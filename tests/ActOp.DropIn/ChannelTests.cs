@@ -66,6 +66,15 @@ public class ChannelTests(CommonCluster cluster)
     }
 
     [Fact]
+    public async Task A_publisher_that_is_cancelled_publishes_nothing()
+    {
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Writer().Publish("late", new CancellationToken(true)));
+        await Writer().Publish("early", CancellationToken.None);
+        await _made.Journal.HasAsync("two early");
+        Assert.DoesNotContain(_made.Journal.Lines, static line => line.EndsWith("late", StringComparison.Ordinal));
+    }
+
+    [Fact]
     public void Ids_of_channels_have_texts()
     {
         var id = ChannelId.Create("n", "k");

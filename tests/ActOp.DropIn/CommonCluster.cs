@@ -2,6 +2,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Orleans.Placement;
 using Orleans.Providers;
 using Orleans.Runtime.Hosting;
+using Orleans.Streams;
 using Orleans.TestingHost;
 
 [assembly: AssemblyFixture(typeof(DropIn.CommonCluster))]
@@ -23,6 +24,8 @@ public sealed class CommonCluster : IAsyncLifetime
             .AddMemoryGrainStorage("second")
             .AddMemoryGrainStorage(ProviderConstants.DEFAULT_PUBSUB_PROVIDER_NAME)
             .AddMemoryStreams("streams")
+            .AddMemoryStreams("early", static streams => streams.ConfigurePullingAgent(static agent => agent.Configure(static options =>
+                options.InitialSubscriptionStartPosition = StreamSubscriptionStartPosition.EarliestAvailable)))
             .AddBroadcastChannel("channels", static options => options.FireAndForgetDelivery = false)
             .UseInMemoryReminderService()
             .AddPlacementDirector<LastSiloPlacement, LastSiloDirector>()
@@ -36,6 +39,7 @@ public sealed class CommonCluster : IAsyncLifetime
                 .Configure<ReminderOptions>(static options => options.MinimumReminderPeriod = TimeSpan.FromMilliseconds(50))));
         builder.ConfigureClient(static client => client
             .AddMemoryStreams("streams")
+            .AddMemoryStreams("early")
             .AddBroadcastChannel("channels", static options => options.FireAndForgetDelivery = false));
         Cluster = builder.Build();
         await Cluster.DeployAsync();

@@ -69,6 +69,8 @@ public interface IReminded : IGrainWithStringKey, IRemindable
 
     Task<string> Try(string? name, TimeSpan due, TimeSpan period);
 
+    Task<string> Cancelled(CancellationToken cancellationToken);
+
     Task End();
 }
 
@@ -99,6 +101,35 @@ public sealed class RemindedGrain : Grain, IReminded
         {
             return exception.GetType().Name;
         }
+    }
+
+    public async Task<string> Cancelled(CancellationToken cancellationToken)
+    {
+        using var late = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        var reminder = await this.RegisterOrUpdateReminder("token", TimeSpan.FromHours(1), TimeSpan.FromHours(1), late.Token);
+        var found = (await this.GetReminders(late.Token)).Count;
+        var same = (await this.GetReminder("token", late.Token))!.ReminderName;
+        await late.CancelAsync();
+        var refused = 0;
+        foreach (var attempt in (Func<Task>[])
+        [
+            () => this.RegisterOrUpdateReminder("other", TimeSpan.FromHours(1), TimeSpan.FromHours(1), late.Token),
+            () => this.GetReminder("token", late.Token), () => this.GetReminders(late.Token),
+            () => this.UnregisterReminder(reminder, late.Token),
+        ])
+        {
+            try
+            {
+                await attempt();
+            }
+            catch (OperationCanceledException)
+            {
+                refused++;
+            }
+        }
+
+        await this.UnregisterReminder(reminder, cancellationToken);
+        return $"{found} {same} {refused} {(await this.GetReminders()).Count}";
     }
 
     public Task ReceiveReminder(string reminderName, TickStatus status)
@@ -184,4 +215,8 @@ public class ServiceTests(CommonCluster cluster)
         Assert.Equal("ArgumentNullException", await Reminded.Try("", TimeSpan.FromMinutes(1), TimeSpan.FromMinutes(1)));
         await Assert.ThrowsAsync<InvalidOperationException>(() => cluster.Client.GetGrain<IUnremindable>("x").Remind());
     }
+
+    [Fact]
+    public async Task Reminders_are_not_touched_for_a_caller_that_is_cancelled() =>
+        Assert.Equal("1 token 4 0", await cluster.Client.GetGrain<IReminded>(Journal.Create().Name).Cancelled(CancellationToken.None));
 }

@@ -130,6 +130,29 @@ public sealed class BatchConsumerGrain : Grain, IBatchConsumer
     }
 }
 
+internal sealed class NotingObserver(Func<string, Task> note) : IAsyncObserver<string>
+{
+    public Task OnNextAsync(string item, StreamSequenceToken? token = null) => note(item);
+
+    public Task OnCompletedAsync() => Task.CompletedTask;
+
+    public Task OnErrorAsync(Exception ex) => note("error " + ex.GetType().Name);
+}
+
+internal sealed class NotingBatchObserver(Action<string> note) : IAsyncBatchObserver<string>
+{
+    public Task OnNextAsync(IList<SequentialItem<string>> items)
+    {
+        foreach (var item in items)
+            note(item.Item);
+        return Task.CompletedTask;
+    }
+
+    public Task OnCompletedAsync() => Task.CompletedTask;
+
+    public Task OnErrorAsync(Exception ex) => Task.CompletedTask;
+}
+
 /// <summary>Streams in memory, of a provider with the name "streams".</summary>
 public class StreamTests(CommonCluster cluster)
 {
@@ -191,6 +214,49 @@ public class StreamTests(CommonCluster cluster)
         Assert.Equal(["a", "b", "a", "b", "c"], _made.Journal.Lines);
         Assert.Equal(0, token.CompareTo(token));
         Assert.True((await consumer.LastToken())!.Newer(token));
+    }
+
+    [Theory]
+    [InlineData("streams", StreamSubscriptionStartPosition.EarliestAvailable, "a b c")]
+    [InlineData("streams", StreamSubscriptionStartPosition.Latest, "c")]
+    [InlineData("streams", null, "c")]
+    [InlineData("early", StreamSubscriptionStartPosition.Latest, "c")]
+    [InlineData("early", null, "a b c")]
+    public async Task A_subscription_begins_with_the_oldest_item_that_is_there_if_it_or_the_provider_says_so(
+        string provider, StreamSubscriptionStartPosition? start, string expected)
+    {
+        var stream = cluster.Client.GetStreamProvider(provider).GetStream<string>(StreamId.Create("places", Name));
+        await stream.SubscribeAsync((item, _) => Note("first " + item));
+        await stream.OnNextAsync("a");
+        await stream.OnNextAsync("b");
+        await _made.Journal.HasAsync("first b");
+        var late = new NotingObserver(item => Note("late " + item));
+        await (start is { } place ? stream.SubscribeAsync(late, place) : stream.SubscribeAsync(late));
+        await stream.OnNextAsync("c");
+        await _made.Journal.HasAsync("late c");
+        Assert.Equal(expected.Split(' ').Select(static item => "late " + item), _made.Journal.Lines.Where(static line =>
+            line.StartsWith("late ", StringComparison.Ordinal)));
+
+        Task Note(string line)
+        {
+            _made.Journal.Add(line);
+            return Task.CompletedTask;
+        }
+    }
+
+    [Fact]
+    public async Task An_observer_of_batches_can_begin_with_the_oldest_item()
+    {
+        await Stream("lists").SubscribeAsync((item, _) =>
+        {
+            _made.Journal.Add("first " + item);
+            return Task.CompletedTask;
+        });
+        await Stream("lists").OnNextAsync("a");
+        await _made.Journal.HasAsync("first a");
+        await Stream("lists").SubscribeAsync(
+            new NotingBatchObserver(item => _made.Journal.Add("late " + item)), StreamSubscriptionStartPosition.EarliestAvailable);
+        await _made.Journal.HasAsync("late a");
     }
 
     [Fact]

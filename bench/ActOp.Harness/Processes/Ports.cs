@@ -19,6 +19,22 @@ public static class Ports
     private static FileStream? s_lock;
     private static int s_range = -1;
     private static int s_next;
+    private static (int First, int Count)? s_only;
+
+    /// <summary>From now on, ports are those of a range: two numbers with a hyphen, of which both belong to it.</summary>
+    /// <exception cref="FormatException">That is no range.</exception>
+    public static void Restrict(string range)
+    {
+        var bounds = range.Split('-');
+        if (bounds.Length != 2 || !ushort.TryParse(bounds[0], out var first) || !ushort.TryParse(bounds[1], out var last)
+            || first == 0 || last < first)
+        {
+            throw new FormatException("Ports are a range like 20000-20100, not " + range + ".");
+        }
+
+        lock (Gate)
+            s_only = (first, last - first + 1);
+    }
 
     /// <summary><paramref name="count"/> distinct ports that were free just now.</summary>
     public static int[] FindFree(int count)
@@ -28,6 +44,18 @@ public static class Ports
         {
             lock (Gate)
             {
+                if (s_only is { } only)
+                {
+                    for (var tries = 0; tries < only.Count && listeners.Count < count; tries++)
+                    {
+                        if (TryListen(only.First + (s_next++ % only.Count)) is { } listener)
+                            listeners.Add(listener);
+                    }
+
+                    return listeners.Count == count ? [.. listeners.Select(static one => ((IPEndPoint)one.LocalEndpoint).Port)]
+                        : throw new InvalidOperationException($"Of {only.Count} ports from {only.First} on, {count} are not free.");
+                }
+
                 if (s_range < 0)
                     s_range = TakeRange();
                 for (var tries = 0; tries < RangeSize && s_range < Ranges && listeners.Count < count; tries++)

@@ -32,41 +32,83 @@ public static class GrainReminderExtensions
     /// <exception cref="OrleansConfigurationException">The silo has no reminder service.</exception>
     /// <exception cref="ReminderException">The reminder could not be stored.</exception>
     public static Task<IGrainReminder> RegisterOrUpdateReminder(this Grain grain, string reminderName, TimeSpan dueTime, TimeSpan period) =>
-        RegisterOrUpdate(grain, reminderName, dueTime, period);
+        RegisterOrUpdate(grain, reminderName, dueTime, period, CancellationToken.None);
 
     /// <inheritdoc cref="RegisterOrUpdateReminder(Grain, string, TimeSpan, TimeSpan)"/>
     public static Task<IGrainReminder> RegisterOrUpdateReminder(
         this IGrainBase grain, string reminderName, TimeSpan dueTime, TimeSpan period) =>
-        RegisterOrUpdate(grain, reminderName, dueTime, period);
+        RegisterOrUpdate(grain, reminderName, dueTime, period, CancellationToken.None);
 
     /// <summary>Ends a reminder.</summary>
     /// <param name="grain">The grain.</param>
     /// <param name="reminder">As it was returned last: registering the reminder again makes it stale.</param>
     /// <exception cref="ReminderException">The reminder was replaced or removed since.</exception>
-    public static Task UnregisterReminder(this Grain grain, IGrainReminder reminder) => Unregister(grain, reminder);
+    public static Task UnregisterReminder(this Grain grain, IGrainReminder reminder) => Unregister(grain, reminder, CancellationToken.None);
 
     /// <inheritdoc cref="UnregisterReminder(Grain, IGrainReminder)"/>
-    public static Task UnregisterReminder(this IGrainBase grain, IGrainReminder reminder) => Unregister(grain, reminder);
+    public static Task UnregisterReminder(this IGrainBase grain, IGrainReminder reminder) =>
+        Unregister(grain, reminder, CancellationToken.None);
 
     /// <summary>The reminder of that name, or null.</summary>
-    public static Task<IGrainReminder?> GetReminder(this Grain grain, string reminderName) => Get(grain, reminderName);
+    public static Task<IGrainReminder?> GetReminder(this Grain grain, string reminderName) =>
+        Get(grain, reminderName, CancellationToken.None);
 
     /// <inheritdoc cref="GetReminder(Grain, string)"/>
-    public static Task<IGrainReminder?> GetReminder(this IGrainBase grain, string reminderName) => Get(grain, reminderName);
+    public static Task<IGrainReminder?> GetReminder(this IGrainBase grain, string reminderName) =>
+        Get(grain, reminderName, CancellationToken.None);
 
     /// <summary>All reminders of the grain.</summary>
-    public static Task<List<IGrainReminder>> GetReminders(this Grain grain) => GetAll(grain);
+    public static Task<List<IGrainReminder>> GetReminders(this Grain grain) => GetAll(grain, CancellationToken.None);
 
     /// <inheritdoc cref="GetReminders(Grain)"/>
-    public static Task<List<IGrainReminder>> GetReminders(this IGrainBase grain) => GetAll(grain);
+    public static Task<List<IGrainReminder>> GetReminders(this IGrainBase grain) => GetAll(grain, CancellationToken.None);
 
-    private static Task<IGrainReminder> RegisterOrUpdate(IGrainBase grain, string reminderName, TimeSpan dueTime, TimeSpan period)
+    /// <inheritdoc cref="RegisterOrUpdateReminder(Grain, string, TimeSpan, TimeSpan)"/>
+    /// <remarks>A cancelled caller waits no longer; whether the reminder is stored is unknown then.</remarks>
+    public static Task<IGrainReminder> RegisterOrUpdateReminder(
+        this Grain grain, string reminderName, TimeSpan dueTime, TimeSpan period, CancellationToken cancellationToken) =>
+        RegisterOrUpdate(grain, reminderName, dueTime, period, cancellationToken);
+
+    /// <inheritdoc cref="UnregisterReminder(Grain, IGrainReminder)"/>
+    /// <remarks>A cancelled caller waits no longer; whether the reminder is there is unknown then.</remarks>
+    public static Task UnregisterReminder(this Grain grain, IGrainReminder reminder, CancellationToken cancellationToken) =>
+        Unregister(grain, reminder, cancellationToken);
+
+    /// <inheritdoc cref="GetReminder(Grain, string)"/>
+    public static Task<IGrainReminder?> GetReminder(this Grain grain, string reminderName, CancellationToken cancellationToken) =>
+        Get(grain, reminderName, cancellationToken);
+
+    /// <inheritdoc cref="GetReminders(Grain)"/>
+    public static Task<List<IGrainReminder>> GetReminders(this Grain grain, CancellationToken cancellationToken) =>
+        GetAll(grain, cancellationToken);
+
+    /// <inheritdoc cref="RegisterOrUpdateReminder(Grain, string, TimeSpan, TimeSpan)"/>
+    /// <remarks>A cancelled caller waits no longer; whether the reminder is stored is unknown then.</remarks>
+    public static Task<IGrainReminder> RegisterOrUpdateReminder(
+        this IGrainBase grain, string reminderName, TimeSpan dueTime, TimeSpan period, CancellationToken cancellationToken) =>
+        RegisterOrUpdate(grain, reminderName, dueTime, period, cancellationToken);
+
+    /// <inheritdoc cref="UnregisterReminder(Grain, IGrainReminder)"/>
+    /// <remarks>A cancelled caller waits no longer; whether the reminder is there is unknown then.</remarks>
+    public static Task UnregisterReminder(this IGrainBase grain, IGrainReminder reminder, CancellationToken cancellationToken) =>
+        Unregister(grain, reminder, cancellationToken);
+
+    /// <inheritdoc cref="GetReminder(Grain, string)"/>
+    public static Task<IGrainReminder?> GetReminder(this IGrainBase grain, string reminderName, CancellationToken cancellationToken) =>
+        Get(grain, reminderName, cancellationToken);
+
+    /// <inheritdoc cref="GetReminders(Grain)"/>
+    public static Task<List<IGrainReminder>> GetReminders(this IGrainBase grain, CancellationToken cancellationToken) =>
+        GetAll(grain, cancellationToken);
+
+    private static Task<IGrainReminder> RegisterOrUpdate(
+        IGrainBase grain, string reminderName, TimeSpan dueTime, TimeSpan period, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(grain);
         ThrowIfUnnamed(reminderName);
         var context = grain.GrainContext;
         return grain is IRemindable
-            ? RegistryOf(context).RegisterOrUpdateReminder(context.GrainId, reminderName, dueTime, period)
+            ? RegistryOf(context).RegisterOrUpdateReminder(context.GrainId, reminderName, dueTime, period, cancellationToken)
             : throw new InvalidOperationException(
                 "The grain " + context.GrainId + " cannot have reminders: its class does not implement IRemindable.");
     }
@@ -78,24 +120,24 @@ public static class GrainReminderExtensions
             throw new ArgumentNullException(nameof(reminderName));
     }
 
-    private static Task Unregister(IGrainBase grain, IGrainReminder reminder)
+    private static Task Unregister(IGrainBase grain, IGrainReminder reminder, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(grain);
         ArgumentNullException.ThrowIfNull(reminder);
-        return RegistryOf(grain.GrainContext).UnregisterReminder(grain.GrainContext.GrainId, reminder);
+        return RegistryOf(grain.GrainContext).UnregisterReminder(grain.GrainContext.GrainId, reminder, cancellationToken);
     }
 
-    private static Task<IGrainReminder?> Get(IGrainBase grain, string reminderName)
+    private static Task<IGrainReminder?> Get(IGrainBase grain, string reminderName, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(grain);
         ThrowIfUnnamed(reminderName);
-        return RegistryOf(grain.GrainContext).GetReminder(grain.GrainContext.GrainId, reminderName);
+        return RegistryOf(grain.GrainContext).GetReminder(grain.GrainContext.GrainId, reminderName, cancellationToken);
     }
 
-    private static Task<List<IGrainReminder>> GetAll(IGrainBase grain)
+    private static Task<List<IGrainReminder>> GetAll(IGrainBase grain, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(grain);
-        return RegistryOf(grain.GrainContext).GetReminders(grain.GrainContext.GrainId);
+        return RegistryOf(grain.GrainContext).GetReminders(grain.GrainContext.GrainId, cancellationToken);
     }
 
     private static IReminderRegistry RegistryOf(IGrainContext context) =>

@@ -37,6 +37,31 @@ public interface IReminderTable
 
     /// <summary>Removes all reminders. For tests.</summary>
     Task TestOnlyClearTable();
+
+    /// <inheritdoc cref="ReadRows(GrainId)"/>
+    /// <remarks>Silos call the methods with a token. A table that has not its own stops the caller's wait, not the work.</remarks>
+    /// <param name="grainId">The grain.</param>
+    /// <param name="cancellationToken">Signalled when nobody waits any more.</param>
+    Task<ReminderTableData> ReadRows(GrainId grainId, CancellationToken cancellationToken) =>
+        ReadRows(grainId).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="ReadRows(uint, uint)"/>
+    Task<ReminderTableData> ReadRows(uint begin, uint end, CancellationToken cancellationToken) =>
+        ReadRows(begin, end).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="ReadRow(GrainId, string)"/>
+    Task<ReminderEntry?> ReadRow(GrainId grainId, string reminderName, CancellationToken cancellationToken) =>
+        ReadRow(grainId, reminderName).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="UpsertRow(ReminderEntry)"/>
+    Task<string?> UpsertRow(ReminderEntry entry, CancellationToken cancellationToken) => UpsertRow(entry).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="RemoveRow(GrainId, string, string)"/>
+    Task<bool> RemoveRow(GrainId grainId, string reminderName, string eTag, CancellationToken cancellationToken) =>
+        RemoveRow(grainId, reminderName, eTag).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="TestOnlyClearTable()"/>
+    Task TestOnlyClearTable(CancellationToken cancellationToken) => TestOnlyClearTable().WaitAsync(cancellationToken);
 }
 
 /// <summary>One reminder as it is kept.</summary>

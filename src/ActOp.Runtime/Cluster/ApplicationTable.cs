@@ -70,13 +70,13 @@ internal sealed class ApplicationTable(IMembershipTable table, TimeProvider time
     private async Task<TableReply> ExecuteAsync(TableRequest request, CancellationToken cancellationToken)
     {
         if (_initialized is null or { IsFaulted: true } or { IsCanceled: true })
-            _initialized = table.InitializeMembershipTable(tryInitTableVersion: true);
+            _initialized = table.InitializeMembershipTableAsync(tryInitTableVersion: true, CancellationToken.None);
         await _initialized.WaitAsync(cancellationToken).ConfigureAwait(false);
-        var data = await table.ReadAll().WaitAsync(cancellationToken).ConfigureAwait(false);
+        var data = await table.ReadAllAsync(cancellationToken).WaitAsync(cancellationToken).ConfigureAwait(false);
         switch (request.Operation)
         {
             case TableOperation.Heartbeat when data.TryGet(request.Silo!) is (var entry, _):
-                await table.UpdateIAmAlive(Alive(entry)).WaitAsync(cancellationToken).ConfigureAwait(false);
+                await table.UpdateIAmAliveAsync(Alive(entry), cancellationToken).WaitAsync(cancellationToken).ConfigureAwait(false);
                 return new TableReply(request.Id, true, Snapshot(data));
             case TableOperation.Write:
                 return await WriteAsync(request, data, cancellationToken).ConfigureAwait(false);
@@ -95,10 +95,10 @@ internal sealed class ApplicationTable(IMembershipTable table, TimeProvider time
             var row = rows[written];
             var version = data.Version.Next();
             var done = data.TryGet(row.Silo) is (var entry, var etag)
-                ? table.UpdateRow(With(entry, row), etag, version)
-                : table.InsertRow(With(New(row), row), version);
+                ? table.UpdateRowAsync(With(entry, row), etag, version, cancellationToken)
+                : table.InsertRowAsync(With(New(row), row), version, cancellationToken);
             var isDone = await done.WaitAsync(cancellationToken).ConfigureAwait(false);
-            data = await table.ReadAll().WaitAsync(cancellationToken).ConfigureAwait(false);
+            data = await table.ReadAllAsync(cancellationToken).WaitAsync(cancellationToken).ConfigureAwait(false);
             if (!isDone || (data.Version.Version != version.Version && written + 1 < rows.Count))
                 return new TableReply(request.Id, false, Snapshot(data));
         }
@@ -107,9 +107,9 @@ internal sealed class ApplicationTable(IMembershipTable table, TimeProvider time
             && request.Removed.Select(data.TryGet).OfType<Tuple<MembershipEntry, string>>().ToArray() is { Length: > 0 } gone)
         {
             var last = gone.Max(static row => row.Item1.IAmAliveTime > row.Item1.StartTime ? row.Item1.IAmAliveTime : row.Item1.StartTime);
-            await table.CleanupDefunctSiloEntries(new DateTimeOffset(Utc(last)).AddSeconds(1)).WaitAsync(cancellationToken)
-                .ConfigureAwait(false);
-            data = await table.ReadAll().WaitAsync(cancellationToken).ConfigureAwait(false);
+            await table.CleanupDefunctSiloEntriesAsync(new DateTimeOffset(Utc(last)).AddSeconds(1), cancellationToken)
+                .WaitAsync(cancellationToken).ConfigureAwait(false);
+            data = await table.ReadAllAsync(cancellationToken).WaitAsync(cancellationToken).ConfigureAwait(false);
         }
 
         return new TableReply(request.Id, true, Snapshot(data));

@@ -83,9 +83,9 @@ internal sealed class Gateways(
         try
         {
             if (!_isProviderReady)
-                await provider.InitializeGatewayListProvider().ConfigureAwait(false);
+                await provider.InitializeGatewayListProviderAsync().ConfigureAwait(false);
             _isProviderReady = true;
-            EndPoint[] now = [.. (await provider.GetGateways().ConfigureAwait(false)).Select(Parse)];
+            EndPoint[] now = [.. (await provider.GetGatewaysAsync().ConfigureAwait(false)).Select(Parse)];
             // An empty list says that the silos are being restarted: those that were known last are more likely to come back than none.
             if (now.Length > 0 && !now.SequenceEqual(_listed.EndPoints))
                 _listed = new Listed(now);

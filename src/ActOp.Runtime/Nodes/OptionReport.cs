@@ -35,6 +35,8 @@ internal static class OptionReport
             "an activation registers before its hooks run, so that no end can arrive before its registration"),
         For<GrainDirectoryOptions>(nameof(GrainDirectoryOptions.PartitionsPerSilo),
             "the directory has 4,096 slots, spread over the silos"),
+        For<GrainDirectoryOptions>(nameof(GrainDirectoryOptions.GetPartitionBoundaries),
+            "the directory has 4,096 slots, whose owners are found by hashing"),
         For<GrainDirectoryOptions>(nameof(GrainDirectoryOptions.RangeLeaseDuration),
             "the lease of the cluster decides how long the slots of a dead silo are held back (ClusterLeaseOptions.Duration)"),
         For<ConsistentRingOptions>(nameof(ConsistentRingOptions.NumVirtualBucketsConsistentRing),

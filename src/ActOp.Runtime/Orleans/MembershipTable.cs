@@ -128,6 +128,41 @@ public interface IMembershipTable
 
     /// <summary>Writes the <see cref="MembershipEntry.IAmAliveTime"/> of a row. The version stays.</summary>
     Task UpdateIAmAlive(MembershipEntry entry);
+
+    /// <inheritdoc cref="InitializeMembershipTable"/>
+    /// <remarks>Silos call the methods with a token. A table that has not its own stops the caller's wait, not the work.</remarks>
+    /// <param name="tryInitTableVersion">Whether to create the version, 0, if the table has none.</param>
+    /// <param name="cancellationToken">Signalled when nobody waits any more.</param>
+    Task InitializeMembershipTableAsync(bool tryInitTableVersion, CancellationToken cancellationToken = default) =>
+        InitializeMembershipTable(tryInitTableVersion).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="DeleteMembershipTableEntries"/>
+    Task DeleteMembershipTableEntriesAsync(string clusterId, CancellationToken cancellationToken = default) =>
+        DeleteMembershipTableEntries(clusterId).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="CleanupDefunctSiloEntries"/>
+    Task CleanupDefunctSiloEntriesAsync(DateTimeOffset beforeDate, CancellationToken cancellationToken = default) =>
+        CleanupDefunctSiloEntries(beforeDate).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="ReadRow"/>
+    Task<MembershipTableData> ReadRowAsync(SiloAddress key, CancellationToken cancellationToken = default) =>
+        ReadRow(key).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="ReadAll"/>
+    Task<MembershipTableData> ReadAllAsync(CancellationToken cancellationToken = default) => ReadAll().WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="InsertRow"/>
+    Task<bool> InsertRowAsync(MembershipEntry entry, TableVersion tableVersion, CancellationToken cancellationToken = default) =>
+        InsertRow(entry, tableVersion).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="UpdateRow"/>
+    Task<bool> UpdateRowAsync(
+        MembershipEntry entry, string etag, TableVersion tableVersion, CancellationToken cancellationToken = default) =>
+        UpdateRow(entry, etag, tableVersion).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="UpdateIAmAlive"/>
+    Task UpdateIAmAliveAsync(MembershipEntry entry, CancellationToken cancellationToken = default) =>
+        UpdateIAmAlive(entry).WaitAsync(cancellationToken);
 }
 
 /// <summary>The version of a membership table.</summary>

@@ -22,6 +22,7 @@ public sealed class ApplicationTableTests
         Assert.All(rows,
             static row => Assert.True(row.ProxyPort > 0 && row.StartTime > DateTime.UnixEpoch && row.IAmAliveTime >= row.StartTime));
         Assert.Equal((1, 3), (table.Versions, table.Initialized));
+        Assert.True(table.Cancellable > 0);
         var seats = new HashSet<SiloAddress>();
         for (var key = 0; key < 60; key++)
             seats.Add(await cluster.Client.GetGrain<ISpread>(key).Seat());
@@ -203,6 +204,15 @@ public sealed class ApplicationTableTests
         public Task<MembershipTableData> ReadRow(SiloAddress key) => Do(() => _rows.TryGetValue(key, out var row)
             ? new MembershipTableData(Tuple.Create(row.Entry, Text(row.Etag)), _version!)
             : new MembershipTableData(_version!));
+
+        /// <summary>Reads that could be cancelled.</summary>
+        internal int Cancellable { get; private set; }
+
+        public Task<MembershipTableData> ReadAllAsync(CancellationToken cancellationToken)
+        {
+            Cancellable += cancellationToken.CanBeCanceled ? 1 : 0;
+            return ReadAll();
+        }
 
         public Task<MembershipTableData> ReadAll() => Do(() =>
             new MembershipTableData([.. _rows.Values.Select(static row => Tuple.Create(row.Entry, Text(row.Etag)))], _version!));

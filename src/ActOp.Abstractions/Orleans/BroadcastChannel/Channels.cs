@@ -22,6 +22,11 @@ public interface IBroadcastChannelWriter<T>
     /// for them.
     /// </summary>
     Task Publish(T item);
+
+    /// <inheritdoc cref="Publish(T)"/>
+    /// <remarks>A cancelled caller waits no longer; which grains get the item is unknown then.</remarks>
+    Task Publish(T item, CancellationToken cancellationToken) =>
+        cancellationToken.IsCancellationRequested ? Task.FromCanceled(cancellationToken) : Publish(item).WaitAsync(cancellationToken);
 }
 
 /// <summary>The subscription of a grain to a channel.</summary>

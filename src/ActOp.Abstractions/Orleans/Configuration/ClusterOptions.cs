@@ -1,4 +1,6 @@
+using System.Collections.Immutable;
 using System.Net;
+using Orleans.Runtime;
 
 namespace Orleans.Configuration;
 
@@ -163,6 +165,9 @@ public class GrainDirectoryOptions
 
     /// <summary>Parts of the directory on each silo. Default: 1.</summary>
     public int PartitionsPerSilo { get; set; } = DEFAULT_PARTITIONS_PER_SILO;
+
+    /// <summary>Where the parts of the directory of a silo begin on the ring, of which there is none here. Default: null.</summary>
+    public Func<SiloAddress, int, ImmutableArray<uint>>? GetPartitionBoundaries { get; set; }
 
     /// <summary>How long the ranges of a silo that has died are held back. Default: 30 s.</summary>
     public TimeSpan RangeLeaseDuration { get; set; } = DEFAULT_RANGE_LEASE_DURATION;

@@ -21,6 +21,10 @@ public class StreamPullingAgentOptions
     /// <summary>The default of <see cref="GetQueueMsgsTimerPeriod"/>.</summary>
     public static readonly TimeSpan DEFAULT_GET_QUEUE_MESSAGES_TIMER_PERIOD = TimeSpan.FromMilliseconds(100);
 
+    /// <summary>The default of <see cref="InitialSubscriptionStartPosition"/>.</summary>
+    public static readonly StreamSubscriptionStartPosition DEFAULT_INITIAL_SUBSCRIPTION_START_POSITION =
+        StreamSubscriptionStartPosition.Latest;
+
     /// <summary>The default of <see cref="InitQueueTimeout"/>.</summary>
     public static readonly TimeSpan DEFAULT_INIT_QUEUE_TIMEOUT = TimeSpan.FromSeconds(5);
 
@@ -35,6 +39,12 @@ public class StreamPullingAgentOptions
 
     /// <summary>How long an agent waits after it has found its queue empty. Default: 100 ms.</summary>
     public TimeSpan GetQueueMsgsTimerPeriod { get; set; } = DEFAULT_GET_QUEUE_MESSAGES_TIMER_PERIOD;
+
+    /// <summary>
+    /// Where a new subscription begins that names neither an item nor a place: with the items that are added from then on, or with the
+    /// oldest that the cache of the queue has. Default: from then on.
+    /// </summary>
+    public StreamSubscriptionStartPosition InitialSubscriptionStartPosition { get; set; } = DEFAULT_INITIAL_SUBSCRIPTION_START_POSITION;
 
     /// <summary>How long a queue may take to open before the agent tries again. Default: 5 s.</summary>
     public TimeSpan InitQueueTimeout { get; set; } = DEFAULT_INIT_QUEUE_TIMEOUT;

@@ -18,6 +18,17 @@ public interface IGatewayListProvider
 
     /// <summary>Called once before the first list.</summary>
     Task InitializeGatewayListProvider();
+
+    /// <inheritdoc cref="GetGateways"/>
+    /// <remarks>Clients call this one. A provider that has it not stops the caller's wait, not the work.</remarks>
+    /// <param name="cancellationToken">Signalled when nobody waits any more.</param>
+    Task<IList<Uri>> GetGatewaysAsync(CancellationToken cancellationToken = default) => GetGateways().WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="InitializeGatewayListProvider"/>
+    /// <remarks>Clients call this one. A provider that has it not stops the caller's wait, not the work.</remarks>
+    /// <param name="cancellationToken">Signalled when nobody waits any more.</param>
+    Task InitializeGatewayListProviderAsync(CancellationToken cancellationToken = default) =>
+        InitializeGatewayListProvider().WaitAsync(cancellationToken);
 }
 
 /// <summary>
@@ -40,4 +51,11 @@ public class StaticGatewayListProvider(IOptions<StaticGatewayListProviderOptions
 
     /// <inheritdoc/>
     public Task InitializeGatewayListProvider() => Task.CompletedTask;
+
+    /// <inheritdoc/>
+    public Task<IList<Uri>> GetGatewaysAsync(CancellationToken cancellationToken = default) =>
+        cancellationToken.IsCancellationRequested ? Task.FromCanceled<IList<Uri>>(cancellationToken) : GetGateways();
+
+    /// <inheritdoc/>
+    public Task InitializeGatewayListProviderAsync(CancellationToken cancellationToken = default) => Task.CompletedTask;
 }

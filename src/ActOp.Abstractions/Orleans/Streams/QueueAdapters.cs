@@ -74,6 +74,11 @@ public interface IQueueAdapterReceiver
     /// <param name="timeout">After that the agent tries again.</param>
     Task Initialize(TimeSpan timeout);
 
+    /// <summary>Opens the queue.</summary>
+    /// <param name="timeout">After that the agent tries again.</param>
+    /// <param name="cancellationToken">Signalled when the agent stops.</param>
+    Task Initialize(TimeSpan timeout, CancellationToken cancellationToken) => Initialize(timeout);
+
     /// <summary>Reads messages; none if there are none.</summary>
     /// <param name="maxCount">How many at most, or <see cref="QueueAdapterConstants.UNLIMITED_GET_QUEUE_MSG"/>.</param>
     Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount) =>
@@ -95,6 +100,11 @@ public interface IQueueAdapterReceiver
     /// <summary>Closes the queue.</summary>
     /// <param name="timeout">After that the agent does not wait any more.</param>
     Task Shutdown(TimeSpan timeout);
+
+    /// <summary>Closes the queue.</summary>
+    /// <param name="timeout">After that the agent does not wait any more.</param>
+    /// <param name="cancellationToken">Signalled when it does not.</param>
+    Task Shutdown(TimeSpan timeout, CancellationToken cancellationToken) => Shutdown(timeout);
 }
 
 /// <summary>Makes the parts of a provider that keeps its items in queues.</summary>
@@ -144,6 +154,30 @@ public interface IQueueCache : IQueueFlowController
     /// <param name="token">The first message; null for those that are added from now on.</param>
     IQueueCacheCursor GetCacheCursor(StreamId streamId, StreamSequenceToken? token);
 
+    /// <summary>
+    /// As <see cref="GetCacheCursor"/>; a position that the cache has not is a result, no exception. Agents call this one.
+    /// </summary>
+    QueueCacheCursorResult<IQueueCacheCursor> TryGetCacheCursor(StreamId streamId, StreamSequenceToken? token)
+    {
+        try
+        {
+            return QueueCacheCursorResult<IQueueCacheCursor>.FromCursor(GetCacheCursor(streamId, token));
+        }
+        catch (QueueCacheMissException exception)
+        {
+            return QueueCacheCursorResult<IQueueCacheCursor>.FromCacheMiss(
+                new QueueCacheMissInfo(exception.Requested, exception.Low, exception.High));
+        }
+    }
+
+    /// <summary>A reader of one stream, at a place that needs no position. A cache that does not say otherwise has only the end.</summary>
+    /// <param name="streamId">The stream.</param>
+    /// <param name="startPosition">The place.</param>
+    QueueCacheCursorResult<IQueueCacheCursor> TryGetCacheCursorAtPosition(
+        StreamId streamId, StreamSubscriptionStartPosition startPosition) =>
+        startPosition == StreamSubscriptionStartPosition.Latest
+            ? TryGetCacheCursor(streamId, null) : QueueCacheCursorResult<IQueueCacheCursor>.NotSupported;
+
     /// <summary>Whether consumers are so far behind that nothing should be read.</summary>
     bool IsUnderPressure();
 
@@ -162,6 +196,22 @@ public interface IQueueCacheCursor : IDisposable
 
     /// <summary>Goes to the next message; false if there is none yet.</summary>
     bool MoveNext();
+
+    /// <summary>
+    /// As <see cref="MoveNext"/>; that the message has left the cache is a result, no exception. Agents call this one.
+    /// </summary>
+    QueueCacheCursorMoveResult MoveNextWithResult()
+    {
+        try
+        {
+            return MoveNext() ? QueueCacheCursorMoveResult.Success : QueueCacheCursorMoveResult.NoData;
+        }
+        catch (QueueCacheMissException exception)
+        {
+            return QueueCacheCursorMoveResult.FromCacheMiss(
+                new QueueCacheMissInfo(exception.Requested, exception.Low, exception.High));
+        }
+    }
 
     /// <summary>Tells a cursor that has reached the end that there may be more.</summary>
     void Refresh(StreamSequenceToken token);

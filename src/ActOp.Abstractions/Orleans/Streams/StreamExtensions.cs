@@ -5,6 +5,21 @@ namespace Orleans.Streams;
 /// <summary>Subscriptions with methods in place of observers.</summary>
 public static class AsyncObservableExtensions
 {
+    /// <summary>Subscribes the calling grain or client, from a place that needs no position.</summary>
+    /// <param name="obs">The stream.</param>
+    /// <param name="observer">Gets the items.</param>
+    /// <param name="startPosition">The place.</param>
+    /// <param name="filterData">For the filter of the provider.</param>
+    /// <exception cref="NotSupportedException">The observable is no stream and has no places.</exception>
+    public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
+        this IAsyncObservable<T> obs, IAsyncObserver<T> observer, StreamSubscriptionStartPosition startPosition, string? filterData = null)
+    {
+        ArgumentNullException.ThrowIfNull(observer);
+        return Of(obs) as IPositionedObservable<T> is { } stream ? stream.SubscribeAsync(observer, null, startPosition, filterData)
+            : startPosition == StreamSubscriptionStartPosition.Latest ? obs.SubscribeAsync(observer, null, filterData)
+            : throw new NotSupportedException(obs.GetType() + " has no places to begin at.");
+    }
+
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, StreamSequenceToken token) =>
@@ -59,6 +74,20 @@ public static class AsyncObservableExtensions
 /// <summary>Subscriptions to batches with methods in place of observers.</summary>
 public static class AsyncBatchObservableExtensions
 {
+    /// <summary>Subscribes the calling grain or client, from a place that needs no position.</summary>
+    /// <param name="obs">The stream.</param>
+    /// <param name="observer">Gets the items.</param>
+    /// <param name="startPosition">The place.</param>
+    /// <exception cref="NotSupportedException">The observable is no stream and has no places.</exception>
+    public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
+        this IAsyncBatchObservable<T> obs, IAsyncBatchObserver<T> observer, StreamSubscriptionStartPosition startPosition)
+    {
+        ArgumentNullException.ThrowIfNull(observer);
+        return Of(obs) as IPositionedObservable<T> is { } stream ? stream.SubscribeAsync(null, observer, startPosition, null)
+            : startPosition == StreamSubscriptionStartPosition.Latest ? obs.SubscribeAsync(observer)
+            : throw new NotSupportedException(obs.GetType() + " has no places to begin at.");
+    }
+
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Exception, Task> onErrorAsync,

@@ -39,4 +39,27 @@ public interface IReminderRegistry : IGrainServiceClient<IReminderService>
 
     /// <summary>All reminders of the grain.</summary>
     Task<List<IGrainReminder>> GetReminders(GrainId callingGrainId);
+
+    /// <inheritdoc cref="RegisterOrUpdateReminder(GrainId, string, TimeSpan, TimeSpan)"/>
+    /// <remarks>A cancelled caller waits no longer; whether the reminder is stored is unknown then.</remarks>
+    Task<IGrainReminder> RegisterOrUpdateReminder(
+        GrainId callingGrainId, string reminderName, TimeSpan dueTime, TimeSpan period, CancellationToken cancellationToken) =>
+        cancellationToken.IsCancellationRequested ? Task.FromCanceled<IGrainReminder>(cancellationToken)
+            : RegisterOrUpdateReminder(callingGrainId, reminderName, dueTime, period).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="UnregisterReminder(GrainId, IGrainReminder)"/>
+    /// <remarks>A cancelled caller waits no longer; whether the reminder is there is unknown then.</remarks>
+    Task UnregisterReminder(GrainId callingGrainId, IGrainReminder reminder, CancellationToken cancellationToken) =>
+        cancellationToken.IsCancellationRequested ? Task.FromCanceled(cancellationToken)
+            : UnregisterReminder(callingGrainId, reminder).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="GetReminder(GrainId, string)"/>
+    Task<IGrainReminder?> GetReminder(GrainId callingGrainId, string reminderName, CancellationToken cancellationToken) =>
+        cancellationToken.IsCancellationRequested ? Task.FromCanceled<IGrainReminder?>(cancellationToken)
+            : GetReminder(callingGrainId, reminderName).WaitAsync(cancellationToken);
+
+    /// <inheritdoc cref="GetReminders(GrainId)"/>
+    Task<List<IGrainReminder>> GetReminders(GrainId callingGrainId, CancellationToken cancellationToken) =>
+        cancellationToken.IsCancellationRequested ? Task.FromCanceled<List<IGrainReminder>>(cancellationToken)
+            : GetReminders(callingGrainId).WaitAsync(cancellationToken);
 }

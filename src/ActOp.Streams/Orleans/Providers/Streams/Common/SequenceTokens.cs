@@ -34,6 +34,14 @@ public class EventSequenceToken : StreamSequenceToken
     [Id(1)]
     public override int EventIndex { get; protected set; }
 
+    /// <summary>
+    /// Positions of one domain are compared by their numbers. A derived class has one of its own, unless it returns
+    /// <see cref="EventSequenceToken"/>.
+    /// </summary>
+    protected virtual Type SequenceTokenCompatibilityDomain => SequenceTokens.DomainOf(GetType());
+
+    internal Type Domain => SequenceTokenCompatibilityDomain;
+
     /// <summary>The position of an item in the batch at this position.</summary>
     public EventSequenceToken CreateSequenceTokenForEvent(int eventInd) => new(SequenceNumber, eventInd);
 
@@ -87,6 +95,11 @@ public class EventSequenceTokenV2 : StreamSequenceToken
     [Id(1)]
     public override int EventIndex { get; protected set; }
 
+    /// <inheritdoc cref="EventSequenceToken.SequenceTokenCompatibilityDomain"/>
+    protected virtual Type SequenceTokenCompatibilityDomain => SequenceTokens.DomainOf(GetType());
+
+    internal Type Domain => SequenceTokenCompatibilityDomain;
+
     /// <summary>The position of an item in the batch at this position.</summary>
     public EventSequenceTokenV2 CreateSequenceTokenForEvent(int eventInd) => new(SequenceNumber, eventInd);
 
@@ -110,15 +123,17 @@ public class EventSequenceTokenV2 : StreamSequenceToken
 /// <summary>What both kinds of positions have in common.</summary>
 file static class SequenceTokens
 {
-    internal static bool Equal(StreamSequenceToken left, StreamSequenceToken? right) =>
-        right is EventSequenceToken or EventSequenceTokenV2
+    internal static Type DomainOf(Type type) =>
+        type == typeof(EventSequenceTokenV2) ? typeof(EventSequenceToken) : type;
+
+    internal static bool Equal(StreamSequenceToken left, StreamSequenceToken? right) => right is not null && AreOfOneDomain(left, right)
         && left.SequenceNumber == right.SequenceNumber && left.EventIndex == right.EventIndex;
 
     internal static int Compare(StreamSequenceToken left, StreamSequenceToken? right)
     {
         if (right is null)
             return 1;
-        if (right is not (EventSequenceToken or EventSequenceTokenV2))
+        if (!AreOfOneDomain(left, right))
         {
             throw new ArgumentOutOfRangeException(nameof(right), right, "A " + left.GetType().Name + " cannot be compared with a "
                 + right.GetType() + ".");
@@ -127,6 +142,16 @@ file static class SequenceTokens
         var order = left.SequenceNumber.CompareTo(right.SequenceNumber);
         return order != 0 ? order : left.EventIndex.CompareTo(right.EventIndex);
     }
+
+    private static bool AreOfOneDomain(StreamSequenceToken left, StreamSequenceToken right) =>
+        DomainOf(left) is { } domain && domain == DomainOf(right);
+
+    private static Type? DomainOf(StreamSequenceToken token) => token switch
+    {
+        EventSequenceToken one => one.Domain,
+        EventSequenceTokenV2 two => two.Domain,
+        _ => null,
+    };
 
     internal static string Text(StreamSequenceToken token) => string.Create(
         CultureInfo.InvariantCulture, $"[EventSequenceToken: SeqNum={token.SequenceNumber}, EventIndex={token.EventIndex}]");

@@ -143,12 +143,15 @@ public class SimpleQueueCache : IQueueCache
         }
     }
 
-    /// <summary>A cursor at the oldest batch of the stream.</summary>
-    internal SimpleQueueCacheCursor GetCursorAtOldest(StreamId streamId)
+    /// <inheritdoc/>
+    public virtual QueueCacheCursorResult<IQueueCacheCursor> TryGetCacheCursorAtPosition(
+        StreamId streamId, StreamSubscriptionStartPosition startPosition)
     {
+        if (startPosition == StreamSubscriptionStartPosition.Latest)
+            return QueueCacheCursorResult<IQueueCacheCursor>.FromCursor(GetCacheCursor(streamId, null));
         var cursor = new SimpleQueueCacheCursor(this, streamId, Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance);
         cursor.MoveTo(BatchesOf(streamId).First);
-        return cursor;
+        return QueueCacheCursorResult<IQueueCacheCursor>.FromCursor(cursor);
     }
 
     internal StreamBatches BatchesOf(StreamId stream)
@@ -312,6 +315,10 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
             _next.Pins++;
         return true;
     }
+
+    /// <inheritdoc/>
+    public virtual QueueCacheCursorMoveResult MoveNextWithResult() =>
+        MoveNext() ? QueueCacheCursorMoveResult.Success : QueueCacheCursorMoveResult.NoData;
 
     /// <inheritdoc/>
     public virtual void Refresh(StreamSequenceToken sequenceToken)
