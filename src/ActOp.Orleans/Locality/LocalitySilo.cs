@@ -345,6 +345,8 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
     private async Task MoveAsync(IReadOnlyList<GrainId> grains, SiloAddress target)
     {
         var rate = _metrics.RemoteRate;
+        // Later, the partner no longer expects it.
+        var end = Now + _partitioning.MigrationTimeout;
         var outcomes = new string?[grains.Count];
         var next = -1;
         await Task.WhenAll(Enumerable.Range(0, Math.Min(MovesAtOnce, grains.Count)).Select(_ => MoveNextAsync())).ConfigureAwait(false);
@@ -355,16 +357,16 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         async Task MoveNextAsync()
         {
             for (int index; (index = Interlocked.Increment(ref next)) < outcomes.Length;)
-                outcomes[index] = await MoveAsync(grains[index], target).ConfigureAwait(false);
+                outcomes[index] = await MoveAsync(grains[index], target, end).ConfigureAwait(false);
         }
     }
 
-    private async Task<string?> MoveAsync(GrainId grain, SiloAddress target)
+    private async Task<string?> MoveAsync(GrainId grain, SiloAddress target, TimeSpan end)
     {
         string? outcome;
         try
         {
-            outcome = await _moves.MoveAsync(grain, target).ConfigureAwait(false);
+            outcome = Now < end ? await _moves.MoveAsync(grain, target).ConfigureAwait(false) : "late";
         }
         catch (Exception exception)
         {
