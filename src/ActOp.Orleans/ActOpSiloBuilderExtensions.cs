@@ -50,7 +50,8 @@ public static class ActOpSiloBuilderExtensions
         services.AddSingleton<ILocalityPeers, LocalityPeers>();
         builder.AddGrainService<LocalityGrainService>();
         builder.AddGrainExtension<IMoveExtension, MoveExtension>();
-        builder.AddOutgoingGrainCallFilter<OutgoingEdgeFilter>();
+        CountingReferences.Add(services);
+        KnownPlaces.Add(services);
         builder.AddIncomingGrainCallFilter<IncomingEdgeFilter>();
         return builder;
     }

@@ -34,6 +34,7 @@ public class MoveTests
         Assert.Equal("Busy", await MoveAsync(cluster, grain.GetGrainId(), local!.Context.Address.SiloAddress!.ToString()));
         await grain.Release();
         Assert.Equal(local.Context.Address.SiloAddress!.ToString(), await waits);
+        await Clusters.Until(() => Task.FromResult(local.Running == 0), grain.Release);
     }
 
     [Fact]

@@ -7,7 +7,8 @@ namespace ActOp.Orleans.Locality;
 /// Belongs to the turns of locality.
 /// </summary>
 internal sealed class EdgeFold(
-    HeavyEdgeTable<GrainId> table, LocalGrains grains, UnknownLocations unknown, LocalityMetrics metrics, TimeProvider time)
+    HeavyEdgeTable<GrainId> table, LocalGrains grains, UnknownLocations unknown, Func<SiloAddress, int> numberOf, LocalityMetrics metrics,
+    TimeProvider time)
 {
     internal const int StepsPerPeriod = 20;
 
@@ -111,6 +112,9 @@ internal sealed class EdgeFold(
             (silo, epoch) = (SiloNumber.Unknown, 0);
         else if (silo == table.Self)
             table.Locate(other, silo = SiloNumber.Unknown, epoch);
+        // The silo has sent it a message, so it mostly knows the place.
+        if (silo == SiloNumber.Unknown && grains.Places is { } known && known.TryFind(other, out var place))
+            silo = numberOf(place) is var number && number != table.Self ? number : SiloNumber.Unknown;
         unknown.Ask(other, silo);
         return (silo, epoch);
     }
@@ -132,7 +136,7 @@ internal sealed class UnknownLocations(int capacity)
     internal const int MaxPerQuestion = 4096;
 
     /// <summary>A location that is known is asked for again after this long. It may have changed by other means than an exchange.</summary>
-    internal static readonly TimeSpan RefreshTime = TimeSpan.FromSeconds(10);
+    internal static readonly TimeSpan RefreshTime = TimeSpan.FromSeconds(2);
 
     private readonly HashSet<GrainId> _asked = [];
     private readonly Dictionary<GrainId, int> _waiting = [];
@@ -158,9 +162,9 @@ internal sealed class UnknownLocations(int capacity)
     /// <summary>A silo is gone: its number may name another one.</summary>
     internal void ForgetSilo(int silo)
     {
-        foreach (var (grain, silo) in _waiting)
+        foreach (var (grain, asked) in _waiting)
         {
-            if (silo == silo)
+            if (asked == silo)
                 _waiting[grain] = SiloNumber.Unknown;
         }
     }
@@ -193,10 +197,18 @@ internal sealed class UnknownLocations(int capacity)
     }
 }
 
-/// <summary>Where grains went that left this silo by a plan: whoever still believes them here is told. Limited; the oldest go.</summary>
+/// <summary>
+/// Where grains went that left this silo by a plan: all silos are told once, and whoever asks later. Limited; the oldest go. Belongs to the
+/// turns of locality.
+/// </summary>
 internal sealed class DepartedGrains
 {
     private const int Capacity = 16_384;
+
+    /// <summary>Grains in one message, at most: about 200 KB.</summary>
+    private const int MaxTold = 4096;
+
+    private readonly List<GrainId> _untold = [];
 
     private readonly Dictionary<GrainId, (SiloAddress Silo, long Epoch)> _locations = [];
     private readonly Queue<GrainId> _order = new();
@@ -206,9 +218,29 @@ internal sealed class DepartedGrains
         if (!_locations.ContainsKey(grain))
             _order.Enqueue(grain);
         _locations[grain] = (silo, epoch);
+        if (_untold.Count < MaxTold)
+            _untold.Add(grain);
         if (_order.Count > Capacity)
             _locations.Remove(_order.Dequeue());
     }
 
     internal bool TryGet(GrainId grain, out (SiloAddress Silo, long Epoch) location) => _locations.TryGetValue(grain, out location);
+
+    /// <summary>What to tell all silos that take part; null if nothing has left since the last time.</summary>
+    internal MovedMessage? TakeUntold(SiloAddress from)
+    {
+        if (_untold.Count == 0)
+            return null;
+        var told = _untold.Where(_locations.ContainsKey).ToArray();
+        _untold.Clear();
+        SiloAddress[] silos = [.. told.Select(grain => _locations[grain].Silo).Distinct()];
+        return new MovedMessage
+        {
+            From = from,
+            Grains = told,
+            Places = Array.ConvertAll(told, grain => Array.IndexOf(silos, _locations[grain].Silo)),
+            Epochs = Array.ConvertAll(told, grain => _locations[grain].Epoch),
+            Silos = silos,
+        };
+    }
 }

@@ -1,5 +1,7 @@
 using System.Collections.Concurrent;
 using ActOp.Partitioning;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans.Runtime.GrainDirectory;
 
 namespace ActOp.Orleans.Locality;
 
@@ -10,7 +12,8 @@ namespace ActOp.Orleans.Locality;
 /// Any thread. Orleans calls the observer under the lock of an activation: it does nothing but change a dictionary and complete a task. An
 /// activation that Orleans has not reported, such as one that still activates, counts nothing.
 /// </remarks>
-internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvider time) : IActivationWorkingSetObserver
+internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvider time, IServiceProvider services)
+    : IActivationWorkingSetObserver
 {
     /// <summary>Free sketches that are kept, at most.</summary>
     private const int MaxFree = 16_384;
@@ -23,6 +26,8 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
     private readonly ConcurrentQueue<(LocalGrain Grain, EdgeSketch<GrainId> Edges)> _full = new();
     private readonly ConcurrentQueue<EdgeSketch<GrainId>> _free = new();
     private readonly ConcurrentQueue<GrainId> _gone = new();
+    // Asked for late: Orleans makes the cache of parts that need this one.
+    private readonly Lazy<KnownPlaces?> _places = new(() => services.GetService<IGrainDirectoryCache>() as KnownPlaces);
     private int _fullCount;
 
     /// <summary>The number of the fold's step, written by the fold.</summary>
@@ -41,6 +46,9 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
     internal Action<GrainId>? Arrived { get; set; }
 
     internal GrainKinds Kinds => kinds;
+
+    /// <summary>The silo's cache of places, if locality can tell it something.</summary>
+    internal KnownPlaces? Places => _places.Value;
 
     internal LocalityGate Gate => gate;
 
@@ -99,6 +107,8 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
             if (kind.Interleaves)
                 HasInterleaving = true;
             _grains[context.GrainId] = new LocalGrain(context, kind, time.GetUtcNow().ToUnixTimeMilliseconds());
+            // Of a grain that was elsewhere, this silo would send the next message there.
+            Places?.Correct(context.GrainId, context.Address.SiloAddress!);
             if (TellsArrivals)
                 Arrived?.Invoke(context.GrainId);
         }

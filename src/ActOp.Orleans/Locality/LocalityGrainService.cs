@@ -21,6 +21,8 @@ internal sealed class LocalityGrainService(GrainId id, Silo silo, ILoggerFactory
 
     public Task Loads(LoadsMessage loads) => Post(() => locality.Receive(loads));
 
+    public Task Moved(MovedMessage moved) => Post(() => locality.Receive(moved));
+
     public Task<LocationsMessage> Locate(GrainId[] grains)
     {
         if (grains.Length > UnknownLocations.MaxPerQuestion)

@@ -27,6 +27,11 @@ internal interface ILocalityService : IGrainService
     [Alias("Loads")]
     Task Loads(LoadsMessage loads);
 
+    /// <summary>Where grains went that were on the sender.</summary>
+    [OneWay]
+    [Alias("Moved")]
+    Task Moved(MovedMessage moved);
+
     /// <summary>Which of these grains are here, and where those went that were here.</summary>
     [Alias("Locate")]
     Task<LocationsMessage> Locate(GrainId[] grains);
@@ -137,6 +142,29 @@ internal sealed class ReplyMessage
 [Alias("ActOp.Orleans.ReportMessage")]
 internal readonly record struct ReportMessage(
     [property: Id(0)] ExchangeName Id, [property: Id(1)] GrainId Grain, [property: Id(2)] bool Moved);
+
+/// <summary>Where grains went that were on the sender, on the wire.</summary>
+[GenerateSerializer]
+[Immutable]
+[Alias("ActOp.Orleans.MovedMessage")]
+internal sealed class MovedMessage
+{
+    [Id(0)]
+    public SiloAddress From { get; set; } = null!;
+
+    [Id(1)]
+    public GrainId[] Grains { get; set; } = [];
+
+    /// <summary>Where they are: places in <see cref="Silos"/>.</summary>
+    [Id(2)]
+    public int[] Places { get; set; } = [];
+
+    [Id(3)]
+    public long[] Epochs { get; set; } = [];
+
+    [Id(4)]
+    public SiloAddress[] Silos { get; set; } = [];
+}
 
 /// <summary>The loads of all silos as known to one silo, on the wire.</summary>
 [GenerateSerializer]

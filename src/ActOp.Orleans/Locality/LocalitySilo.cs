@@ -15,6 +15,15 @@ namespace ActOp.Orleans.Locality;
 /// </remarks>
 internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
 {
+    /// <summary>Grains of one plan that are on their way at the same time, at most.</summary>
+    private const int MovesAtOnce = 8;
+
+    /// <summary>Steps of the fold between two questions for places: five in a period.</summary>
+    private const int StepsPerQuestion = EdgeFold.StepsPerPeriod / 5;
+
+    /// <summary>The rate of remote messages must grow by this factor for a round to come early.</summary>
+    private const double RateThatWakes = 1.1;
+
     private static readonly TimeSpan TickPeriod = TimeSpan.FromMilliseconds(250);
 
     private readonly IServiceProvider _services;
@@ -42,6 +51,10 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
     private Participants _participants = null!;
     private ITimer? _roundTimer;
     private int _movesOfRound;
+    // Another silo was busy with an exchange when this one offered: there may be something to gain.
+    private bool _isContended;
+    // The rate of remote messages when a round last found nothing to gain; infinite while rounds gain something.
+    private double _restRate = double.PositiveInfinity;
     private bool _runs;
 
     public LocalitySilo(
@@ -61,7 +74,7 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         _table = new HeavyEdgeTable<GrainId>(_partitioning.EdgeCapacity, _numbers.NumberOf(_self));
         _unknown = new UnknownLocations(_partitioning.EdgeCapacity);
         _traits = new MovableTraits(grains, _numbers, _options, () => Now, log);
-        _fold = new EdgeFold(_table, grains, _unknown, metrics, time);
+        _fold = new EdgeFold(_table, grains, _unknown, _numbers.NumberOf, metrics, time);
         var origin = ((ulong)(uint)_self.GetConsistentHashCode() << 32) | (uint)_self.Endpoint.Port;
         _protocol = new ExchangeProtocol<GrainId>(_table, _traits, _partitioning, origin, _self.Generation);
         _period = new RoundPeriod(_partitioning);
@@ -141,11 +154,26 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
 
     private void Fold()
     {
-        if (_runs && _fold.Step(Now, _partitioning.DecayHalfLife))
-        {
-            _metrics.Unmovable = _grains.All.Count(_traits.WouldLose);
+        if (!_runs)
+            return;
+        var ends = _fold.Step(Now, _partitioning.DecayHalfLife);
+        TellMoves();
+        if (_grains.Step % StepsPerQuestion == 0)
             AskForLocations();
-        }
+        if (!ends)
+            return;
+        _metrics.Unmovable = _grains.All.Count(_traits.WouldLose);
+        Wake();
+    }
+
+    /// <summary>Rounds that found nothing to gain have become rare. If more crosses silos since, the next one comes soon.</summary>
+    private void Wake()
+    {
+        if (_metrics.RemoteRate <= (_restRate * RateThatWakes) + _options.MigrationCost)
+            return;
+        _restRate = double.PositiveInfinity;
+        _period.Disturb();
+        _roundTimer!.Change(_options.MinRoundPeriod * _random.NextDouble(), Timeout.InfiniteTimeSpan);
     }
 
     /// <summary>Silos have joined, left or died, or their manifests have come.</summary>
@@ -189,8 +217,10 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
             var step = empty > 0 ? _protocol.BeginRound(Now, load, empty) : _protocol.BeginRound(Now, load);
             Handle(step);
             Describe(step, load);
-            wait = _period.Next(_movesOfRound, _random.NextDouble());
-            _movesOfRound = 0;
+            var gains = _movesOfRound > 0 || _isContended;
+            _restRate = gains ? double.PositiveInfinity : _metrics.RemoteRate;
+            wait = _period.Next(gains ? 1 : 0, _random.NextDouble());
+            (_movesOfRound, _isContended) = (0, false);
         }
         finally
         {
@@ -278,6 +308,7 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         }
         else
         {
+            _isContended |= (ExchangeRefusal)reply.Refusal != ExchangeRefusal.NoGain;
             _metrics.Refused(((ExchangeRefusal)reply.Refusal).ToString());
         }
 
@@ -307,22 +338,35 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         }
     }
 
+    /// <summary>
+    /// Moves the grains of a plan, a few at a time. A grain takes no request while it moves, and Orleans sends all that begin at the same
+    /// time as one batch, which each grain of it waits for.
+    /// </summary>
     private async Task MoveAsync(IReadOnlyList<GrainId> grains, SiloAddress target)
     {
         var rate = _metrics.RemoteRate;
-        var moves = grains.Select(grain => MoveAsync(grain, target)).ToList();
-        var outcomes = await Task.WhenAll(moves).ConfigureAwait(false);
+        // Later, the partner no longer expects it.
+        var end = Now + _partitioning.MigrationTimeout;
+        var outcomes = new string?[grains.Count];
+        var next = -1;
+        await Task.WhenAll(Enumerable.Range(0, Math.Min(MovesAtOnce, grains.Count)).Select(_ => MoveNextAsync())).ConfigureAwait(false);
         var stayed = outcomes.OfType<string>().GroupBy(static one => one).Select(static group => $"{group.Key}: {group.Count()}");
         _log.Exchanged(target, outcomes.Count(static one => one is null), outcomes.Count(static one => one is not null),
             string.Join(", ", stayed), rate);
+
+        async Task MoveNextAsync()
+        {
+            for (int index; (index = Interlocked.Increment(ref next)) < outcomes.Length;)
+                outcomes[index] = await MoveAsync(grains[index], target, end).ConfigureAwait(false);
+        }
     }
 
-    private async Task<string?> MoveAsync(GrainId grain, SiloAddress target)
+    private async Task<string?> MoveAsync(GrainId grain, SiloAddress target, TimeSpan end)
     {
         string? outcome;
         try
         {
-            outcome = await _moves.MoveAsync(grain, target).ConfigureAwait(false);
+            outcome = Now < end ? await _moves.MoveAsync(grain, target).ConfigureAwait(false) : "late";
         }
         catch (Exception exception)
         {
@@ -372,6 +416,30 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         int[] silos = [.. _participants.All.Select(_numbers.NumberOf).Where(static number => number > 0)];
         foreach (var (silo, grains) in _unknown.TakeQuestions(Now, silos))
             Turns.Follow(AskAsync(silo, _numbers.SiloOf(silo), [.. grains]), "a question for locations");
+    }
+
+    /// <summary>Tells all silos where grains of this one went, so that they send no message here.</summary>
+    private void TellMoves()
+    {
+        if (_departed.TakeUntold(_self) is not { } moved)
+            return;
+        foreach (var silo in _participants.All)
+            Send(silo, peer => peer.Moved(moved));
+    }
+
+    internal void Receive(MovedMessage moved)
+    {
+        for (var i = 0; i < moved.Grains.Length && i < moved.Places.Length && i < moved.Epochs.Length; i++)
+        {
+            var (grain, place) = (moved.Grains[i], moved.Places[i]);
+            if ((uint)place >= (uint)moved.Silos.Length || _grains.TryGet(grain, out _))
+                continue;
+            var silo = moved.Silos[place];
+            if (silo.Equals(_self))
+                continue;
+            _grains.Places?.Correct(grain, moved.From, silo);
+            _table.Locate(grain, _numbers.NumberOf(silo), moved.Epochs[i]);
+        }
     }
 
     private async Task AskAsync(int number, SiloAddress silo, GrainId[] grains)

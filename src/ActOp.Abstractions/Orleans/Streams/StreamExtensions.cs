@@ -8,16 +8,16 @@ public static class AsyncObservableExtensions
     /// <summary>Subscribes the calling grain or client, from a place that needs no position.</summary>
     /// <param name="obs">The stream.</param>
     /// <param name="observer">Gets the items.</param>
-    /// <param name="startPosition">The place.</param>
+    /// <param name="startPosition">Where it begins.</param>
     /// <param name="filterData">For the filter of the provider.</param>
-    /// <exception cref="NotSupportedException">The observable is no stream and has no places.</exception>
+    /// <exception cref="NotSupportedException">The observable is no stream and has no positions.</exception>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, IAsyncObserver<T> observer, StreamSubscriptionStartPosition startPosition, string? filterData = null)
     {
         ArgumentNullException.ThrowIfNull(observer);
-        return Of(obs) as IPositionedObservable<T> is { } stream ? stream.SubscribeAsync(observer, null, startPosition, filterData)
+        return NotNull(obs) as IPositionedObservable<T> is { } stream ? stream.SubscribeAsync(observer, null, startPosition, filterData)
             : startPosition == StreamSubscriptionStartPosition.Latest ? obs.SubscribeAsync(observer, null, filterData)
-            : throw new NotSupportedException(obs.GetType() + " has no places to begin at.");
+            : throw new NotSupportedException(obs.GetType() + " has no positions to begin at.");
     }
 
     /// <summary>Subscribes the calling grain or client.</summary>
@@ -77,15 +77,15 @@ public static class AsyncBatchObservableExtensions
     /// <summary>Subscribes the calling grain or client, from a place that needs no position.</summary>
     /// <param name="obs">The stream.</param>
     /// <param name="observer">Gets the items.</param>
-    /// <param name="startPosition">The place.</param>
-    /// <exception cref="NotSupportedException">The observable is no stream and has no places.</exception>
+    /// <param name="startPosition">Where it begins.</param>
+    /// <exception cref="NotSupportedException">The observable is no stream and has no positions.</exception>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncBatchObservable<T> obs, IAsyncBatchObserver<T> observer, StreamSubscriptionStartPosition startPosition)
     {
         ArgumentNullException.ThrowIfNull(observer);
-        return Of(obs) as IPositionedObservable<T> is { } stream ? stream.SubscribeAsync(null, observer, startPosition, null)
+        return NotNull(obs) as IPositionedObservable<T> is { } stream ? stream.SubscribeAsync(null, observer, startPosition, null)
             : startPosition == StreamSubscriptionStartPosition.Latest ? obs.SubscribeAsync(observer)
-            : throw new NotSupportedException(obs.GetType() + " has no places to begin at.");
+            : throw new NotSupportedException(obs.GetType() + " has no positions to begin at.");
     }
 
     /// <summary>Subscribes the calling grain or client.</summary>
