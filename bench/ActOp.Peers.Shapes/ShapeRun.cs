@@ -84,11 +84,12 @@ public sealed class ShapeRun(IPeerRuntime runtime, ShapeSettings settings, Actio
     /// <summary>Ends the silos, without the patience for an orderly end: nobody needs them any more.</summary>
     public async ValueTask DisposeAsync()
     {
-        foreach (var silo in _silos)
+        // Those of other machines end with the connection.
+        _hosts.ForEach(static host => host.Dispose());
+        foreach (var silo in _silos.OfType<LocalSilo>())
             silo.Kill();
         foreach (var silo in _silos)
             await silo.DisposeAsync();
-        _hosts.ForEach(static host => host.Dispose());
     }
 
     private async Task<(PeerPorts Ports, ISiloProcess Process)> StartLocalAsync()
