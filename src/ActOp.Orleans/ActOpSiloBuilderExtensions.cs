@@ -51,7 +51,7 @@ public static class ActOpSiloBuilderExtensions
         builder.AddGrainService<LocalityGrainService>();
         builder.AddGrainExtension<IMoveExtension, MoveExtension>();
         CountingReferences.Add(services);
-        KnownPlaces.Add(services);
+        KnownLocations.Add(services);
         builder.AddIncomingGrainCallFilter<IncomingEdgeFilter>();
         return builder;
     }

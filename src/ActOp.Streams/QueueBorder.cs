@@ -30,13 +30,13 @@ internal sealed class QueueBorder(AgentSetup setup, QueueId queue)
     /// <summary>A cursor at a position, or behind the newest message.</summary>
     /// <exception cref="QueueCacheMissException">The position has left the cache.</exception>
     internal static IQueueCacheCursor NewCursor(IQueueCache cache, StreamId stream, StreamSequenceToken? at) =>
-        Of(cache, cache.TryGetCacheCursor(stream, at));
+        CursorOf(cache, cache.TryGetCacheCursor(stream, at));
 
     /// <summary>A cursor at the oldest message of the stream; behind the newest one if the cache has no such place.</summary>
     internal static IQueueCacheCursor NewCursorAtOldest(IQueueCache cache, StreamId stream)
     {
         var result = cache.TryGetCacheCursorAtPosition(stream, StreamSubscriptionStartPosition.EarliestAvailable);
-        return result.Kind == QueueCacheCursorResultKind.NotSupported ? NewCursor(cache, stream, null) : Of(cache, result);
+        return result.Kind == QueueCacheCursorResultKind.NotSupported ? NewCursor(cache, stream, null) : CursorOf(cache, result);
     }
 
     /// <summary>Where a subscription begins that is new while the agent knows its stream.</summary>
@@ -44,7 +44,7 @@ internal sealed class QueueBorder(AgentSetup setup, QueueId queue)
         (entry.Start ?? setup.Options.InitialSubscriptionStartPosition) == StreamSubscriptionStartPosition.Latest
             ? NewCursor(cache, stream, null) : NewCursorAtOldest(cache, stream);
 
-    private static IQueueCacheCursor Of(IQueueCache cache, QueueCacheCursorResult<IQueueCacheCursor> result) => result.Kind switch
+    private static IQueueCacheCursor CursorOf(IQueueCache cache, QueueCacheCursorResult<IQueueCacheCursor> result) => result.Kind switch
     {
         QueueCacheCursorResultKind.Success => result.Cursor!,
         QueueCacheCursorResultKind.CacheMiss => throw result.CacheMiss!.Value.ToException(),

@@ -112,9 +112,9 @@ internal sealed class EdgeFold(
             (silo, epoch) = (SiloNumber.Unknown, 0);
         else if (silo == table.Self)
             table.Locate(other, silo = SiloNumber.Unknown, epoch);
-        // The silo has sent it a message, so it mostly knows the place.
-        if (silo == SiloNumber.Unknown && grains.Places is { } known && known.TryFind(other, out var place))
-            silo = numberOf(place) is var number && number != table.Self ? number : SiloNumber.Unknown;
+        // The silo has sent it a message, so it mostly knows the location.
+        if (silo == SiloNumber.Unknown && grains.Locations is { } known && known.TryFind(other, out var location))
+            silo = numberOf(location) is var number && number != table.Self ? number : SiloNumber.Unknown;
         unknown.Ask(other, silo);
         return (silo, epoch);
     }
@@ -238,7 +238,7 @@ internal sealed class DepartedGrains
         {
             From = from,
             Grains = told,
-            Places = Array.ConvertAll(told, grain => Array.IndexOf(silos, _locations[grain].Silo)),
+            Locations = Array.ConvertAll(told, grain => Array.IndexOf(silos, _locations[grain].Silo)),
             Epochs = Array.ConvertAll(told, grain => _locations[grain].Epoch),
             Silos = silos,
         };

@@ -27,7 +27,7 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
     private readonly ConcurrentQueue<EdgeSketch<GrainId>> _free = new();
     private readonly ConcurrentQueue<GrainId> _gone = new();
     // Asked for late: Orleans makes the cache of parts that need this one.
-    private readonly Lazy<KnownPlaces?> _places = new(() => services.GetService<IGrainDirectoryCache>() as KnownPlaces);
+    private readonly Lazy<KnownLocations?> _locations = new(() => services.GetService<IGrainDirectoryCache>() as KnownLocations);
     private int _fullCount;
 
     /// <summary>The number of the fold's step, written by the fold.</summary>
@@ -47,8 +47,8 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
 
     internal GrainKinds Kinds => kinds;
 
-    /// <summary>The silo's cache of places, if locality can tell it something.</summary>
-    internal KnownPlaces? Places => _places.Value;
+    /// <summary>The silo's cache of locations, if locality can tell it something.</summary>
+    internal KnownLocations? Locations => _locations.Value;
 
     internal LocalityGate Gate => gate;
 
@@ -108,7 +108,7 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
                 HasInterleaving = true;
             _grains[context.GrainId] = new LocalGrain(context, kind, time.GetUtcNow().ToUnixTimeMilliseconds());
             // Of a grain that was elsewhere, this silo would send the next message there.
-            Places?.Correct(context.GrainId, context.Address.SiloAddress!);
+            Locations?.Correct(context.GrainId, context.Address.SiloAddress!);
             if (TellsArrivals)
                 Arrived?.Invoke(context.GrainId);
         }

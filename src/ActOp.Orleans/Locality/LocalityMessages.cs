@@ -155,9 +155,9 @@ internal sealed class MovedMessage
     [Id(1)]
     public GrainId[] Grains { get; set; } = [];
 
-    /// <summary>Where they are: places in <see cref="Silos"/>.</summary>
+    /// <summary>Where they are: indexes in <see cref="Silos"/>.</summary>
     [Id(2)]
-    public int[] Places { get; set; } = [];
+    public int[] Locations { get; set; } = [];
 
     [Id(3)]
     public long[] Epochs { get; set; } = [];

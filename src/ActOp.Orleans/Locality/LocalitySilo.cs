@@ -18,7 +18,7 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
     /// <summary>Grains of one plan that are on their way at the same time, at most.</summary>
     private const int MovesAtOnce = 8;
 
-    /// <summary>Steps of the fold between two questions for places: five in a period.</summary>
+    /// <summary>Steps of the fold between two questions for locations: five in a period.</summary>
     private const int StepsPerQuestion = EdgeFold.StepsPerPeriod / 5;
 
     /// <summary>The rate of remote messages must grow by this factor for a round to come early.</summary>
@@ -429,15 +429,15 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
 
     internal void Receive(MovedMessage moved)
     {
-        for (var i = 0; i < moved.Grains.Length && i < moved.Places.Length && i < moved.Epochs.Length; i++)
+        for (var i = 0; i < moved.Grains.Length && i < moved.Locations.Length && i < moved.Epochs.Length; i++)
         {
-            var (grain, place) = (moved.Grains[i], moved.Places[i]);
-            if ((uint)place >= (uint)moved.Silos.Length || _grains.TryGet(grain, out _))
+            var (grain, index) = (moved.Grains[i], moved.Locations[i]);
+            if ((uint)index >= (uint)moved.Silos.Length || _grains.TryGet(grain, out _))
                 continue;
-            var silo = moved.Silos[place];
+            var silo = moved.Silos[index];
             if (silo.Equals(_self))
                 continue;
-            _grains.Places?.Correct(grain, moved.From, silo);
+            _grains.Locations?.Correct(grain, moved.From, silo);
             _table.Locate(grain, _numbers.NumberOf(silo), moved.Epochs[i]);
         }
     }

@@ -13,7 +13,7 @@ namespace ActOp.Orleans.Locality;
 /// Any thread. Owns the cache of Orleans; the container ends it with the silo. Used only if the silo has one of Orleans' own caches: a
 /// cache of the application, or none, is left as it is.
 /// </remarks>
-internal sealed class KnownPlaces(IGrainDirectoryCache cache) : IGrainDirectoryCache, IAsyncDisposable, IDisposable
+internal sealed class KnownLocations(IGrainDirectoryCache cache) : IGrainDirectoryCache, IAsyncDisposable, IDisposable
 {
     public IEnumerable<(GrainAddress ActivationAddress, int Version)> KeyValues => cache.KeyValues;
 
@@ -31,18 +31,18 @@ internal sealed class KnownPlaces(IGrainDirectoryCache cache) : IGrainDirectoryC
         {
             var options = silo.GetRequiredService<IOptions<GrainDirectoryOptions>>().Value;
             var ofOrleans = new GrainDirectoryOptions { CacheSize = options.CacheSize, MaximumCacheTTL = options.MaximumCacheTTL };
-            return new KnownPlaces(GrainDirectoryCacheFactory.CreateGrainDirectoryCache(silo, ofOrleans));
+            return new KnownLocations(GrainDirectoryCacheFactory.CreateGrainDirectoryCache(silo, ofOrleans));
         });
     }
 
-    /// <summary>A grain is on that silo. Changes the place that is known, if one is; others are looked up when they are needed.</summary>
+    /// <summary>A grain is on that silo. Changes the location that is known, if one is; others are looked up when they are needed.</summary>
     internal void Correct(GrainId grain, SiloAddress silo)
     {
         if (cache.LookUp(grain, out var known, out _) && !silo.Equals(known.SiloAddress))
             cache.AddOrUpdate(new GrainAddress { GrainId = grain, SiloAddress = silo }, 0);
     }
 
-    /// <summary>A grain has gone from one silo to another. Changes the place that is known, if it is the old one.</summary>
+    /// <summary>A grain has gone from one silo to another. Changes the location that is known, if it is the old one.</summary>
     internal void Correct(GrainId grain, SiloAddress from, SiloAddress to)
     {
         if (cache.LookUp(grain, out var known, out _) && from.Equals(known.SiloAddress))
