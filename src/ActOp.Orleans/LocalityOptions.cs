@@ -15,7 +15,8 @@ public sealed class LocalityOptions
     public bool Enabled { get; set; } = true;
 
     /// <summary>
-    /// The time within which counted edges reach the silo's table, in 20 steps, and after which unknown locations are asked for. Default 1 s.
+    /// The time within which counted edges reach the silo's table, in 20 steps, and after which unknown locations are asked for. Default:
+    /// 1 s.
     /// </summary>
     public TimeSpan FoldPeriod { get; set; } = TimeSpan.FromSeconds(1);
 

@@ -35,7 +35,9 @@ internal sealed class KnownLocations(IGrainDirectoryCache cache) : IGrainDirecto
         });
     }
 
-    /// <summary>A grain is on that silo. Changes the location that is known, if one is; others are looked up when they are needed.</summary>
+    /// <summary>
+    /// A grain is on that silo. Changes the location that is known, if one is; others are looked up when they are needed.
+    /// </summary>
     internal void Correct(GrainId grain, SiloAddress silo)
     {
         if (cache.LookUp(grain, out var known, out _) && !silo.Equals(known.SiloAddress))
