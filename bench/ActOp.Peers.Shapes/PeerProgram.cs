@@ -63,7 +63,8 @@ public static class PeerProgram
                     await using (await runtimeOf(variant).StartSiloAsync(
                         new PeerPorts(Number(port), Number(gateway), Number(primary), moves == Moves)
                         {
-                            Host = host, PrimaryHost = primaryHost,
+                            Host = host,
+                            PrimaryHost = primaryHost,
                         }))
                     {
                         await Console.Out.WriteLineAsync(Ready);

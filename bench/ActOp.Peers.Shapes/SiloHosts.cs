@@ -87,7 +87,8 @@ public sealed class SiloServer(IPAddress address, Func<string, string[]?> progra
                     var (free, host) = (Ports.FindFree(2), address.ToString());
                     var ports = new PeerPorts(free[0], free[1], order.PrimaryHost is null ? free[0] : order.Primary, order.Moves)
                     {
-                        Host = host, PrimaryHost = order.PrimaryHost is { } first ? IPAddress.Parse(first).ToString() : host,
+                        Host = host,
+                        PrimaryHost = order.PrimaryHost is { } first ? IPAddress.Parse(first).ToString() : host,
                     };
                     silos.Add(await LocalSilo.StartAsync(program, order.Variant!, ports));
                     return new SiloAnswer(null, ports.Port, ports.Gateway);
@@ -148,7 +149,8 @@ internal sealed class SiloHost : IDisposable
         var answer = await Task.Run(() => Ask(new SiloOrder("start", 0, variant, primary?.Host, primary?.Port ?? 0, moves)));
         var ports = new PeerPorts(answer.Port, answer.Gateway, primary?.Port ?? answer.Port, moves)
         {
-            Host = _host, PrimaryHost = primary?.Host ?? _host,
+            Host = _host,
+            PrimaryHost = primary?.Host ?? _host,
         };
         return (ports, new RemoteSilo(this, _silos++));
     }
