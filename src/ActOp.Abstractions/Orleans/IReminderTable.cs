@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using Orleans.Runtime;
 
 namespace Orleans;
@@ -43,25 +44,26 @@ public interface IReminderTable
     /// <param name="grainId">The grain.</param>
     /// <param name="cancellationToken">Signalled when nobody waits any more.</param>
     Task<ReminderTableData> ReadRows(GrainId grainId, CancellationToken cancellationToken) =>
-        ReadRows(grainId).WaitAsync(cancellationToken);
+        Given.Task(ReadRows(grainId)).WaitAsync(cancellationToken);
 
     /// <inheritdoc cref="ReadRows(uint, uint)"/>
     Task<ReminderTableData> ReadRows(uint begin, uint end, CancellationToken cancellationToken) =>
-        ReadRows(begin, end).WaitAsync(cancellationToken);
+        Given.Task(ReadRows(begin, end)).WaitAsync(cancellationToken);
 
     /// <inheritdoc cref="ReadRow(GrainId, string)"/>
     Task<ReminderEntry?> ReadRow(GrainId grainId, string reminderName, CancellationToken cancellationToken) =>
-        ReadRow(grainId, reminderName).WaitAsync(cancellationToken);
+        Given.Task(ReadRow(grainId, reminderName)).WaitAsync(cancellationToken);
 
     /// <inheritdoc cref="UpsertRow(ReminderEntry)"/>
-    Task<string?> UpsertRow(ReminderEntry entry, CancellationToken cancellationToken) => UpsertRow(entry).WaitAsync(cancellationToken);
+    Task<string?> UpsertRow(ReminderEntry entry, CancellationToken cancellationToken) =>
+        Given.Task(UpsertRow(entry)).WaitAsync(cancellationToken);
 
     /// <inheritdoc cref="RemoveRow(GrainId, string, string)"/>
     Task<bool> RemoveRow(GrainId grainId, string reminderName, string eTag, CancellationToken cancellationToken) =>
-        RemoveRow(grainId, reminderName, eTag).WaitAsync(cancellationToken);
+        Given.Task(RemoveRow(grainId, reminderName, eTag)).WaitAsync(cancellationToken);
 
     /// <inheritdoc cref="TestOnlyClearTable()"/>
-    Task TestOnlyClearTable(CancellationToken cancellationToken) => TestOnlyClearTable().WaitAsync(cancellationToken);
+    Task TestOnlyClearTable(CancellationToken cancellationToken) => Given.Task(TestOnlyClearTable()).WaitAsync(cancellationToken);
 }
 
 /// <summary>One reminder as it is kept.</summary>

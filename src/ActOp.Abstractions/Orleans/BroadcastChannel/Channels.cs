@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using System.Diagnostics.CodeAnalysis;
 using System.Text.RegularExpressions;
 using Orleans.Metadata;
@@ -26,7 +27,8 @@ public interface IBroadcastChannelWriter<T>
     /// <inheritdoc cref="Publish(T)"/>
     /// <remarks>A cancelled caller waits no longer; which grains get the item is unknown then.</remarks>
     Task Publish(T item, CancellationToken cancellationToken) =>
-        cancellationToken.IsCancellationRequested ? Task.FromCanceled(cancellationToken) : Publish(item).WaitAsync(cancellationToken);
+        cancellationToken.IsCancellationRequested ? Task.FromCanceled(cancellationToken)
+            : Given.Task(Publish(item)).WaitAsync(cancellationToken);
 }
 
 /// <summary>The subscription of a grain to a channel.</summary>

@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 
@@ -22,13 +23,14 @@ public interface IGatewayListProvider
     /// <inheritdoc cref="GetGateways"/>
     /// <remarks>Clients call this one. A provider that has it not stops the caller's wait, not the work.</remarks>
     /// <param name="cancellationToken">Signalled when nobody waits any more.</param>
-    Task<IList<Uri>> GetGatewaysAsync(CancellationToken cancellationToken = default) => GetGateways().WaitAsync(cancellationToken);
+    Task<IList<Uri>> GetGatewaysAsync(CancellationToken cancellationToken = default) =>
+        Given.Task(GetGateways()).WaitAsync(cancellationToken);
 
     /// <inheritdoc cref="InitializeGatewayListProvider"/>
     /// <remarks>Clients call this one. A provider that has it not stops the caller's wait, not the work.</remarks>
     /// <param name="cancellationToken">Signalled when nobody waits any more.</param>
     Task InitializeGatewayListProviderAsync(CancellationToken cancellationToken = default) =>
-        InitializeGatewayListProvider().WaitAsync(cancellationToken);
+        Given.Task(InitializeGatewayListProvider()).WaitAsync(cancellationToken);
 }
 
 /// <summary>

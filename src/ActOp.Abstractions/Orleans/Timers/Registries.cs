@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using Orleans.Runtime;
 using Orleans.Services;
 
@@ -45,21 +46,21 @@ public interface IReminderRegistry : IGrainServiceClient<IReminderService>
     Task<IGrainReminder> RegisterOrUpdateReminder(
         GrainId callingGrainId, string reminderName, TimeSpan dueTime, TimeSpan period, CancellationToken cancellationToken) =>
         cancellationToken.IsCancellationRequested ? Task.FromCanceled<IGrainReminder>(cancellationToken)
-            : RegisterOrUpdateReminder(callingGrainId, reminderName, dueTime, period).WaitAsync(cancellationToken);
+            : Given.Task(RegisterOrUpdateReminder(callingGrainId, reminderName, dueTime, period)).WaitAsync(cancellationToken);
 
     /// <inheritdoc cref="UnregisterReminder(GrainId, IGrainReminder)"/>
     /// <remarks>A cancelled caller waits no longer; whether the reminder is there is unknown then.</remarks>
     Task UnregisterReminder(GrainId callingGrainId, IGrainReminder reminder, CancellationToken cancellationToken) =>
         cancellationToken.IsCancellationRequested ? Task.FromCanceled(cancellationToken)
-            : UnregisterReminder(callingGrainId, reminder).WaitAsync(cancellationToken);
+            : Given.Task(UnregisterReminder(callingGrainId, reminder)).WaitAsync(cancellationToken);
 
     /// <inheritdoc cref="GetReminder(GrainId, string)"/>
     Task<IGrainReminder?> GetReminder(GrainId callingGrainId, string reminderName, CancellationToken cancellationToken) =>
         cancellationToken.IsCancellationRequested ? Task.FromCanceled<IGrainReminder?>(cancellationToken)
-            : GetReminder(callingGrainId, reminderName).WaitAsync(cancellationToken);
+            : Given.Task(GetReminder(callingGrainId, reminderName)).WaitAsync(cancellationToken);
 
     /// <inheritdoc cref="GetReminders(GrainId)"/>
     Task<List<IGrainReminder>> GetReminders(GrainId callingGrainId, CancellationToken cancellationToken) =>
         cancellationToken.IsCancellationRequested ? Task.FromCanceled<List<IGrainReminder>>(cancellationToken)
-            : GetReminders(callingGrainId).WaitAsync(cancellationToken);
+            : Given.Task(GetReminders(callingGrainId)).WaitAsync(cancellationToken);
 }
