@@ -1,6 +1,6 @@
-using ActOp.Calls;
 using System.Diagnostics.CodeAnalysis;
 using System.Text.RegularExpressions;
+using ActOp.Calls;
 using Orleans.Metadata;
 using Orleans.Runtime;
 using Orleans.Streams;
