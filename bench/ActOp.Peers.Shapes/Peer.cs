@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using ActOp.Harness.Load;
+using ActOp.Harness.Processes;
 
 namespace ActOp.Peers.Shapes;
 
@@ -22,6 +23,15 @@ public sealed record PeerPorts(int Port, int Gateway, int Primary, bool MayMove)
 
     /// <summary>The database of its grains, for Npgsql; null if they have none.</summary>
     public string? Database { get; init; }
+
+    /// <summary>Free ports of this machine.</summary>
+    /// <param name="primary">Port of the first silo of the cluster; null if it is to be this one.</param>
+    /// <param name="mayMove">Whether the runtime may move grains.</param>
+    public static PeerPorts FindFree(int? primary, bool mayMove)
+    {
+        var free = Ports.FindFree(2);
+        return new PeerPorts(free[0], free[1], primary ?? free[0], mayMove);
+    }
 
     /// <summary>Whether it is the first silo of its cluster.</summary>
     public bool IsPrimary => (Host, Port) == (PrimaryHost, Primary);

@@ -71,11 +71,8 @@ public sealed class ShapeRun(IPeerRuntime runtime, ShapeSettings settings, Actio
     }
 
     /// <summary>Starts a silo in this process.</summary>
-    public Task<IPeerNode> StartSiloHereAsync(string? database = null)
-    {
-        var free = Ports.FindFree(2);
-        return runtime.StartSiloAsync(new PeerPorts(free[0], free[1], free[0], settings.Moves) { Database = database });
-    }
+    public Task<IPeerNode> StartSiloHereAsync(string? database = null) =>
+        runtime.StartSiloAsync(PeerPorts.FindFree(null, settings.Moves) with { Database = database });
 
     /// <summary>What the runtime has; a shape without it ends here.</summary>
     public static T Require<T>(IPeerNode node)
@@ -94,8 +91,7 @@ public sealed class ShapeRun(IPeerRuntime runtime, ShapeSettings settings, Actio
 
     private async Task<(PeerPorts Ports, ISiloProcess Process)> StartLocalAsync()
     {
-        var free = Ports.FindFree(2);
-        var ports = new PeerPorts(free[0], free[1], _primary?.Port ?? free[0], settings.Moves);
+        var ports = PeerPorts.FindFree(_primary?.Port, settings.Moves);
         return (ports, await LocalSilo.StartAsync([.. ChildProcess.ThisProgram], settings.Variant, ports));
     }
 }

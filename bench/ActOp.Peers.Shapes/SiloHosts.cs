@@ -84,8 +84,8 @@ public sealed class SiloServer(IPAddress address, Func<string, string[]?> progra
             switch (order.Verb)
             {
                 case "start" when programOf(order.Variant ?? "") is { } program:
-                    var (free, host) = (Ports.FindFree(2), address.ToString());
-                    var ports = new PeerPorts(free[0], free[1], order.PrimaryHost is null ? free[0] : order.Primary, order.Moves)
+                    var host = address.ToString();
+                    var ports = PeerPorts.FindFree(order.PrimaryHost is null ? null : order.Primary, order.Moves) with
                     {
                         Host = host,
                         PrimaryHost = order.PrimaryHost is { } first ? IPAddress.Parse(first).ToString() : host,

@@ -1,3 +1,4 @@
+using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace ActOp.House.Tests;
@@ -45,17 +46,12 @@ public class NamingTests(ITestOutputHelper output)
     [Fact]
     public void No_method_has_a_name_that_was_given_up()
     {
-        var found = from file in Repository.Sources("src")
-                    from node in file.Syntax.DescendantNodes()
-                    let name = node switch
-                    {
-                        MethodDeclarationSyntax method => method.Identifier.Text,
-                        LocalFunctionStatementSyntax function => function.Identifier.Text,
-                        _ => "",
-                    }
-                    where GivenUp.Contains(name)
-                    select file.Path + "," + name;
-        string[] names = [.. found.Distinct()];
+        var names = Named(GivenUp, static node => node switch
+        {
+            MethodDeclarationSyntax method => method.Identifier.Text,
+            LocalFunctionStatementSyntax function => function.Identifier.Text,
+            _ => "",
+        });
         output.WriteLine($"methods with a name that was given up: {names.Length}, all listed");
         Findings.AreListed(names, "given-up-names.txt");
     }
@@ -64,23 +60,29 @@ public class NamingTests(ITestOutputHelper output)
     [Fact]
     public void A_word_that_had_several_meanings_has_one()
     {
-        var found = from file in Repository.Sources("src")
-                    from node in file.Syntax.DescendantNodes()
-                    let name = node switch
-                    {
-                        BaseTypeDeclarationSyntax type => type.Identifier.Text,
-                        MethodDeclarationSyntax method => method.Identifier.Text,
-                        PropertyDeclarationSyntax property => property.Identifier.Text,
-                        VariableDeclaratorSyntax variable => variable.Identifier.Text,
-                        SingleVariableDesignationSyntax variable => variable.Identifier.Text,
-                        ParameterSyntax parameter => parameter.Identifier.Text,
-                        TupleElementSyntax element => element.Identifier.Text,
-                        _ => "",
-                    }
-                    where OneMeaning.Contains(name)
-                    select file.Path + "," + name;
-        Findings.AreListed(found.Distinct(), "several-meanings.txt");
+        var names = Named(OneMeaning, static node => node switch
+        {
+            BaseTypeDeclarationSyntax type => type.Identifier.Text,
+            MethodDeclarationSyntax method => method.Identifier.Text,
+            PropertyDeclarationSyntax property => property.Identifier.Text,
+            VariableDeclaratorSyntax variable => variable.Identifier.Text,
+            SingleVariableDesignationSyntax variable => variable.Identifier.Text,
+            ParameterSyntax parameter => parameter.Identifier.Text,
+            TupleElementSyntax element => element.Identifier.Text,
+            _ => "",
+        });
+        Findings.AreListed(names, "several-meanings.txt");
     }
+
+    /// <summary>The files of src in which something has one of the names, each with the name.</summary>
+    private static string[] Named(string[] names, Func<SyntaxNode, string> nameOf) =>
+    [
+        .. (from file in Repository.Sources("src")
+            from node in file.Syntax.DescendantNodes()
+            let name = nameOf(node)
+            where names.Contains(name)
+            select file.Path + "," + name).Distinct(),
+    ];
 
     /// <summary>
     /// The rules of .editorconfig (IDE1006), which editors show and builds leave to this test; and those for statics that change, which no

@@ -18,23 +18,24 @@ public class KnownLocationsTests
     [Fact]
     public void A_grain_that_moved_is_found_at_its_new_location_by_who_knew_the_old_one()
     {
-        using var services = new ServiceCollection().BuildServiceProvider();
-        using var locations = Locations(services);
-        locations.AddOrUpdate(new GrainAddress { GrainId = Moved, SiloAddress = Old }, 1);
-        locations.Correct(Moved, Old, New);
-        Assert.True(locations.TryFind(Moved, out var silo));
-        Assert.Equal(New, silo);
+        Assert.Equal(New, KnownAfterMove(Old));
     }
 
     [Fact]
     public void A_location_that_is_newer_than_the_news_of_a_move_is_kept()
     {
+        Assert.Equal(Other, KnownAfterMove(Other));
+    }
+
+    /// <summary>Where a grain is known to be that was known at a silo when the news of its move came.</summary>
+    private static SiloAddress KnownAfterMove(SiloAddress known)
+    {
         using var services = new ServiceCollection().BuildServiceProvider();
         using var locations = Locations(services);
-        locations.AddOrUpdate(new GrainAddress { GrainId = Moved, SiloAddress = Other }, 1);
+        locations.AddOrUpdate(new GrainAddress { GrainId = Moved, SiloAddress = known }, 1);
         locations.Correct(Moved, Old, New);
         Assert.True(locations.TryFind(Moved, out var silo));
-        Assert.Equal(Other, silo);
+        return silo;
     }
 
     [Fact]

@@ -252,8 +252,8 @@ public class ReminderTests
         await using var silos = await Silos.DeployAsync(silo => silo.Services.AddSingleton<IReminderTable>(table), silos: 1);
         var move = new Move(silos);
         var grain = silos.NewGrain(move.Moves);
-        await silos.OnTurnAsync(_ => move.LoseAsync());
-        await silos.OnTurnAsync(_ => move.GainAsync());
+        move.Lose();
+        move.Gain();
         await silos.PassAsync(TimeSpan.FromSeconds(1));
         await table.UpsertRow(new ReminderEntry
         {
@@ -281,7 +281,8 @@ public class ReminderTests
             new ReminderRequest(grain.GetGrainId(), "r", TimeSpan.Zero, Minute)));
         await table.Written.Task;
         await silos.PassAsync(TimeSpan.FromSeconds(1));
-        await silos.OnTurnAsync(_ => move.LoseAsync());
+        move.Lose();
+        await silos.FenceAsync();
         table.Answers.SetResult();
         await registered;
         await silos.PassAsync(2 * Minute);
@@ -498,9 +499,9 @@ public class ReminderTests
 
         internal bool Moves(GrainId grain) => _other.Equals(_taken.OwnerOf(grain));
 
-        internal Task LoseAsync() => On(_active);
+        internal void Lose() => _service.OnView(_active);
 
-        internal Task GainAsync() => On(_leaving);
+        internal void Gain() => _service.OnView(_leaving);
 
         internal ReminderRelease Release(long at)
         {
@@ -512,12 +513,6 @@ public class ReminderTests
             }
 
             return new ReminderRelease(slots, at, _leaving.Number);
-        }
-
-        private Task On(View view)
-        {
-            _service.OnView(view);
-            return Task.CompletedTask;
         }
     }
 

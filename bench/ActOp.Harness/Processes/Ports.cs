@@ -44,25 +44,15 @@ public static class Ports
         {
             lock (Gate)
             {
-                if (s_only is { } only)
+                var (first, size) = s_only ?? OwnRange();
+                for (var tries = 0; tries < size && listeners.Count < count; tries++)
                 {
-                    for (var tries = 0; tries < only.Count && listeners.Count < count; tries++)
-                    {
-                        if (TryListen(only.First + (s_next++ % only.Count)) is { } listener)
-                            listeners.Add(listener);
-                    }
-
-                    return listeners.Count == count ? [.. listeners.Select(static one => ((IPEndPoint)one.LocalEndpoint).Port)]
-                        : throw new InvalidOperationException($"Of {only.Count} ports from {only.First} on, {count} are not free.");
-                }
-
-                if (s_range < 0)
-                    s_range = TakeRange();
-                for (var tries = 0; tries < RangeSize && s_range < Ranges && listeners.Count < count; tries++)
-                {
-                    if (TryListen(First + (s_range * RangeSize) + (s_next++ % RangeSize)) is { } listener)
+                    if (TryListen(first + (s_next++ % size)) is { } listener)
                         listeners.Add(listener);
                 }
+
+                if (s_only is not null && listeners.Count < count)
+                    throw new InvalidOperationException($"Of {size} ports from {first} on, {count} are not free.");
             }
 
             while (listeners.Count < count)
@@ -74,6 +64,14 @@ public static class Ports
             foreach (var listener in listeners)
                 listener.Dispose();
         }
+    }
+
+    /// <summary>The range of this process; no ports if there is none.</summary>
+    private static (int First, int Count) OwnRange()
+    {
+        if (s_range < 0)
+            s_range = TakeRange();
+        return s_range < Ranges ? (First + (s_range * RangeSize), RangeSize) : (0, 0);
     }
 
     /// <summary>The first range that no other process has; <see cref="Ranges"/> if there is none.</summary>

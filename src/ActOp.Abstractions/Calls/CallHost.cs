@@ -63,9 +63,18 @@ internal sealed class AbandonedCall(Call call) : MailboxItem
     internal override void Run(CallHost host) => call.ResumeCaller();
 }
 
-/// <summary>Checks what code of the application has returned, so that the exception says who is wrong. Any thread.</summary>
+/// <summary>Checks what code of the application has given or returned, so that the exception says who is wrong. Any thread.</summary>
 internal static class Given
 {
+    /// <summary>An argument, for methods of one expression.</summary>
+    /// <exception cref="ArgumentNullException">It is null.</exception>
+    internal static T NotNull<T>(T? argument, [CallerArgumentExpression(nameof(argument))] string name = "")
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(argument, name);
+        return argument;
+    }
+
     /// <summary>The task that <paramref name="call"/> has returned.</summary>
     /// <exception cref="InvalidOperationException">It has returned null.</exception>
     internal static Task Task(Task? task, [CallerArgumentExpression(nameof(task))] string call = "") => task ?? throw NoTask(call);

@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using Orleans.Runtime;
 
 namespace Orleans.Streams;
@@ -15,7 +16,8 @@ public static class AsyncObservableExtensions
         this IAsyncObservable<T> obs, IAsyncObserver<T> observer, StreamSubscriptionStartPosition startPosition, string? filterData = null)
     {
         ArgumentNullException.ThrowIfNull(observer);
-        return NotNull(obs) as IPositionedObservable<T> is { } stream ? stream.SubscribeAsync(observer, null, startPosition, filterData)
+        return Given.NotNull(obs) as IPositionedObservable<T> is { } stream
+            ? stream.SubscribeAsync(observer, null, startPosition, filterData)
             : startPosition == StreamSubscriptionStartPosition.Latest ? obs.SubscribeAsync(observer, null, filterData)
             : throw new NotSupportedException(obs.GetType() + " has no positions to begin at.");
     }
@@ -23,52 +25,46 @@ public static class AsyncObservableExtensions
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, StreamSequenceToken token) =>
-            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, null), token);
+            Given.NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, null), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
             StreamSequenceToken token) =>
-            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null), token);
+            Given.NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
             Func<Task> onCompletedAsync, StreamSequenceToken token) =>
-            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
+            Given.NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
             Func<Task> onCompletedAsync) =>
-            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync));
+            Given.NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync) =>
-            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null));
+            Given.NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Task> onCompletedAsync,
             StreamSequenceToken token) =>
-            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync), token);
+            Given.NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Task> onCompletedAsync) =>
-            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync));
+            Given.NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync) =>
-            NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, null));
-
-    private static IAsyncObservable<T> NotNull<T>(IAsyncObservable<T> obs)
-    {
-        ArgumentNullException.ThrowIfNull(obs);
-        return obs;
-    }
+            Given.NotNull(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, null));
 }
 
 /// <summary>Subscriptions to batches with methods in place of observers.</summary>
@@ -83,7 +79,7 @@ public static class AsyncBatchObservableExtensions
         this IAsyncBatchObservable<T> obs, IAsyncBatchObserver<T> observer, StreamSubscriptionStartPosition startPosition)
     {
         ArgumentNullException.ThrowIfNull(observer);
-        return NotNull(obs) as IPositionedObservable<T> is { } stream ? stream.SubscribeAsync(null, observer, startPosition, null)
+        return Given.NotNull(obs) as IPositionedObservable<T> is { } stream ? stream.SubscribeAsync(null, observer, startPosition, null)
             : startPosition == StreamSubscriptionStartPosition.Latest ? obs.SubscribeAsync(observer)
             : throw new NotSupportedException(obs.GetType() + " has no positions to begin at.");
     }
@@ -92,28 +88,22 @@ public static class AsyncBatchObservableExtensions
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
             Func<Task> onCompletedAsync) =>
-            NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync));
+            Given.NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Exception, Task> onErrorAsync) =>
-            NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, null));
+            Given.NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, null));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Task> onCompletedAsync) =>
-            NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, null, onCompletedAsync));
+            Given.NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, null, onCompletedAsync));
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
         this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync) =>
-            NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, null, null));
-
-    private static IAsyncBatchObservable<T> NotNull<T>(IAsyncBatchObservable<T> obs)
-    {
-        ArgumentNullException.ThrowIfNull(obs);
-        return obs;
-    }
+            Given.NotNull(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, null, null));
 }
 
 /// <summary>Subscriptions resumed with methods in place of observers.</summary>
@@ -123,55 +113,49 @@ public static class StreamSubscriptionHandleExtensions
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<T, StreamSequenceToken?, Task> onNextAsync,
         StreamSequenceToken? token = null) =>
-            NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, null, null), token);
+            Given.NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, null, null), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<T, StreamSequenceToken?, Task> onNextAsync,
         Func<Exception, Task> onErrorAsync, StreamSequenceToken? token = null) =>
-            NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null), token);
+            Given.NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<T, StreamSequenceToken?, Task> onNextAsync,
         Func<Exception, Task> onErrorAsync, Func<Task> onCompletedAsync, StreamSequenceToken? token = null) =>
-            NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
+            Given.NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<T, StreamSequenceToken?, Task> onNextAsync,
         Func<Task> onCompletedAsync, StreamSequenceToken? token = null) =>
-            NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync), token);
+            Given.NotNull(handle).ResumeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<IList<SequentialItem<T>>, Task> onNextAsync,
         StreamSequenceToken? token = null) =>
-            NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, null, null), token);
+            Given.NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, null, null), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<IList<SequentialItem<T>>, Task> onNextAsync,
         Func<Exception, Task> onErrorAsync, StreamSequenceToken? token = null) =>
-            NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, null), token);
+            Given.NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, null), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<IList<SequentialItem<T>>, Task> onNextAsync,
         Func<Exception, Task> onErrorAsync, Func<Task> onCompletedAsync, StreamSequenceToken? token = null) =>
-            NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
+            Given.NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
 
     /// <summary>Attaches methods to the subscription; the handle is void afterwards.</summary>
     public static Task<StreamSubscriptionHandle<T>> ResumeAsync<T>(
         this StreamSubscriptionHandle<T> handle, Func<IList<SequentialItem<T>>, Task> onNextAsync,
         Func<Task> onCompletedAsync, StreamSequenceToken? token = null) =>
-            NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, null, onCompletedAsync), token);
-
-    private static StreamSubscriptionHandle<T> NotNull<T>(StreamSubscriptionHandle<T> handle)
-    {
-        ArgumentNullException.ThrowIfNull(handle);
-        return handle;
-    }
+            Given.NotNull(handle).ResumeAsync(new MethodBatchObserver<T>(onNextAsync, null, onCompletedAsync), token);
 }
 
 /// <summary>An observer made of methods.</summary>
@@ -221,31 +205,25 @@ public static class StreamProviderExtensions
 {
     /// <summary>The stream with that key and no namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, Guid id) =>
-        NotNull(streamProvider).GetStream<T>(StreamId.Create(null, id));
+        Given.NotNull(streamProvider).GetStream<T>(StreamId.Create(null, id));
 
     /// <summary>The stream with that key and no namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, long id) =>
-        NotNull(streamProvider).GetStream<T>(StreamId.Create(null, id));
+        Given.NotNull(streamProvider).GetStream<T>(StreamId.Create(null, id));
 
     /// <summary>The stream with that key and no namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, string id) =>
-        NotNull(streamProvider).GetStream<T>(StreamId.Create(null, id));
+        Given.NotNull(streamProvider).GetStream<T>(StreamId.Create(null, id));
 
     /// <summary>The stream with that key and namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, string ns, Guid id) =>
-        NotNull(streamProvider).GetStream<T>(StreamId.Create(ns, id));
+        Given.NotNull(streamProvider).GetStream<T>(StreamId.Create(ns, id));
 
     /// <summary>The stream with that key and namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, string ns, long id) =>
-        NotNull(streamProvider).GetStream<T>(StreamId.Create(ns, id));
+        Given.NotNull(streamProvider).GetStream<T>(StreamId.Create(ns, id));
 
     /// <summary>The stream with that key and namespace.</summary>
     public static IAsyncStream<T> GetStream<T>(this IStreamProvider streamProvider, string ns, string id) =>
-        NotNull(streamProvider).GetStream<T>(StreamId.Create(ns, id));
-
-    private static IStreamProvider NotNull(IStreamProvider streamProvider)
-    {
-        ArgumentNullException.ThrowIfNull(streamProvider);
-        return streamProvider;
-    }
+        Given.NotNull(streamProvider).GetStream<T>(StreamId.Create(ns, id));
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using ActOp.Calls;
 using Orleans.Runtime;
 using Orleans.Streams.Core;
 
@@ -11,23 +12,23 @@ public static class StreamSubscriptionManagerExtensions
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, GrainId grainId)
         where TGrainInterface : IGrainWithGuidKey =>
-            Add(NotNull(manager), streamId, streamProviderName, NotNull(grainFactory).GetGrain<TGrainInterface>(grainId));
+            Add(Given.NotNull(manager), streamId, streamProviderName, Given.NotNull(grainFactory).GetGrain<TGrainInterface>(grainId));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, Guid primaryKey,
         string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithGuidKey =>
-            Add(NotNull(manager), streamId, streamProviderName,
-                NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+            Add(Given.NotNull(manager), streamId, streamProviderName,
+                Given.NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, long primaryKey,
         string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithIntegerKey =>
-            Add(NotNull(manager), streamId, streamProviderName,
-                NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+            Add(Given.NotNull(manager), streamId, streamProviderName,
+                Given.NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
@@ -35,24 +36,24 @@ public static class StreamSubscriptionManagerExtensions
             string primaryKey,
         string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithStringKey =>
-            Add(NotNull(manager), streamId, streamProviderName,
-                NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+            Add(Given.NotNull(manager), streamId, streamProviderName,
+                Given.NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, Guid primaryKey,
         string keyExtension, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithGuidCompoundKey =>
-            Add(NotNull(manager), streamId, streamProviderName,
-                NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
+            Add(Given.NotNull(manager), streamId, streamProviderName,
+                Given.NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, long primaryKey,
         string keyExtension, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithIntegerCompoundKey =>
-            Add(NotNull(manager), streamId, streamProviderName,
-                NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
+            Add(Given.NotNull(manager), streamId, streamProviderName,
+                Given.NotNull(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
 
     /// <summary>The manager of a provider; false if it knows implicit subscriptions only.</summary>
     public static bool TryGetStreamSubscriptionManager(
@@ -60,18 +61,6 @@ public static class StreamSubscriptionManagerExtensions
     {
         manager = (streamProvider as IStreamSubscriptionManagerRetriever)?.GetStreamSubscriptionManager();
         return manager is not null;
-    }
-
-    private static IGrainFactory NotNull(IGrainFactory grainFactory)
-    {
-        ArgumentNullException.ThrowIfNull(grainFactory);
-        return grainFactory;
-    }
-
-    private static IStreamSubscriptionManager NotNull(IStreamSubscriptionManager manager)
-    {
-        ArgumentNullException.ThrowIfNull(manager);
-        return manager;
     }
 
     private static Task<StreamSubscription> Add(
