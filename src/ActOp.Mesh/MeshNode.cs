@@ -181,6 +181,16 @@ public sealed class MeshNode : IDisposable
     }
 
     /// <summary>
+    /// Dials a peer of <see cref="Connect"/> no more when its present dial fails, unless it is known by now which node it is: then others
+    /// may have connected it by its identity.
+    /// </summary>
+    public void StopSearching(Peer peer)
+    {
+        ArgumentNullException.ThrowIfNull(peer);
+        _tables.StopSearching(peer);
+    }
+
+    /// <summary>
     /// Dials an endpoint once, over a connection of its own, to see whether a node answers there that can be connected and has this
     /// identity. Sessions with that node are not touched.
     /// </summary>

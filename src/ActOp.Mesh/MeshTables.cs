@@ -123,8 +123,6 @@ internal sealed class MeshTables(MeshNode node)
                     peer = new Peer(node, endPoint, null, false);
                     _unnamed.Add(peer);
                 }
-
-                peer.Keep = true;
             }
             else if (!_peers.TryGetValue(expected, out peer))
             {
@@ -132,9 +130,18 @@ internal sealed class MeshTables(MeshNode node)
                 _peers.Add(expected, peer);
             }
 
+            // Also if another caller has lost its interest: under the gate, so that the peer is not forgotten meanwhile.
+            peer.Keep = true;
             peer.EndPoint ??= endPoint;
             return peer;
         }
+    }
+
+    /// <inheritdoc cref="MeshNode.StopSearching"/>
+    public void StopSearching(Peer peer)
+    {
+        lock (_gate)
+            peer.Keep &= !_unnamed.Contains(peer);
     }
 
     /// <summary>The peer that has dialled this node: known or new.</summary>

@@ -171,6 +171,22 @@ public class ServiceCallbackTests(TroubledServices cluster) : IClassFixture<Trou
         Assert.Equal(1, others);
     }
 
+    /// <summary>Its first answer of all: no right one is remembered.</summary>
+    [Theory, InlineData(ReturnsForeign), InlineData(ReturnsNull), InlineData(DoesNothing)]
+    public async Task A_version_selector_that_answered_wrongly_once_is_asked_again(Deed deed)
+    {
+        await using var fresh = new TroubledServices();
+        await fresh.InitializeAsync();
+        using (Mischief.Plan("version selector", deed))
+        {
+            var exception = await Assert.ThrowsAsync<OrleansException>(() => VersionedAsync(fresh, "first"));
+            Assert.Contains(
+                deed is DoesNothing ? "No active silo can run" : "The version selector ", exception.Message, StringComparison.Ordinal);
+        }
+
+        await VersionedAsync(fresh, "second");
+    }
+
     private static IServiceTrouble Grain(TroubledServices cluster, string key) => cluster.Client.GetGrain<IServiceTrouble>(key);
 
     private static IStreamQueueBalancer Leased(TroubledServices cluster) =>

@@ -150,8 +150,12 @@ public sealed class TroubledServices() : ClusterFixture(1)
             ushort requestedVersion, ushort[] availableVersions, ICompatibilityDirector compatibilityDirector)
         {
             compatibilityDirector.IsCompatible(requestedVersion, 2);
-            return Mischief.Does("version selector") ? availableVersions
-                : Mischief.DeedOf("version selector") is Deed.ReturnsForeign ? [77] : null!;
+            return Mischief.Does("version selector") ? availableVersions : Mischief.DeedOf("version selector") switch
+            {
+                Deed.ReturnsForeign => [77],
+                Deed.DoesNothing => [],
+                _ => null!,
+            };
         }
     }
 

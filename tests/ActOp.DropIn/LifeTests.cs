@@ -2,6 +2,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Orleans.Concurrency;
 using Orleans.Placement;
 using Orleans.Runtime.Placement;
+using Orleans.TestingHost;
 
 namespace DropIn;
 
@@ -199,11 +200,15 @@ public class LifeTests(CommonCluster cluster)
     [Fact]
     public async Task Idle_grains_are_collected_unless_they_have_asked_for_a_delay()
     {
-        var delayed = cluster.Client.GetGrain<IMortal>(_made.Name + " delayed");
+        // Of its own: grains of other tests would be collected too.
+        await using var own = new InProcessTestClusterBuilder(1).Build();
+        await own.DeployAsync();
+        var delayed = own.Client.GetGrain<IMortal>(_made.Name + " delayed");
         await delayed.Delay();
-        await Grain.Activation();
-        var ended = cluster.Cluster.WaitForDeactivationAsync(Grain);
-        var management = cluster.Client.GetGrain<IManagementGrain>(0);
+        var grain = own.Client.GetGrain<IMortal>(_made.Name);
+        await grain.Activation();
+        var ended = own.WaitForDeactivationAsync(grain);
+        var management = own.Client.GetGrain<IManagementGrain>(0);
         // An answer leaves before its turn has ended: the first collection may come too early.
         while (!ended.IsCompleted)
             await management.ForceActivationCollection(TimeSpan.Zero);

@@ -1,5 +1,7 @@
+using ActOp.Mesh;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Nodes;
+using ActOp.Runtime.Routing;
 using ActOp.TestClusters;
 
 namespace ActOp.Faults.Tests;
@@ -41,6 +43,25 @@ public class RestartTests
             Assert.Contains(
                 await cluster.Client.GetGrain<IEchoGrain>(key.ToString()).Where(), cluster.Silos.Select(silo => silo.SiloAddress));
         }
+    }
+
+    /// <summary>Otherwise what is sent to it would wait until the caller has lost its patience.</summary>
+    [Fact]
+    public async Task A_silo_that_the_mesh_has_ceased_to_dial_is_dialled_for_the_next_frame()
+    {
+        await using var cluster = await TestSilos.StartAsync(1);
+        var silo = cluster.Silos[0].SiloAddress;
+        var client = cluster.Client.ServiceProvider.GetRequiredService<Node>();
+        var entry = new PeerEntry(client.Peers, silo, new Sender(silo, client.ClusterView, isSilo: false));
+        entry.EnsureDialled();
+        var peer = client.Peers.Mesh.FindPeer(PeerTable.IdOf(silo))!;
+        peer.Keep = false;
+        await cluster.KillSiloAsync(cluster.Silos[0]);
+        await TestingUtils.WaitUntilAsync(
+            _ => Task.FromResult(peer.State == PeerState.Closed), Gate.Patience, TimeSpan.FromMilliseconds(5));
+        Assert.Null(client.Peers.Mesh.FindPeer(PeerTable.IdOf(silo)));
+        Assert.Null(entry.Send(0, control: false, new byte[10]));
+        Assert.NotSame(peer, client.Peers.Mesh.FindPeer(PeerTable.IdOf(silo)) ?? peer);
     }
 
     /// <summary>Its process is gone and its successor holds the endpoint: whoever asks for the silo there gets the present one.</summary>

@@ -155,6 +155,45 @@ public class NodeTests
     }
 
     [Fact]
+    public void A_stopped_search_dials_no_more_and_a_new_one_does()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a");
+        var nobody = new IPEndPoint(IPAddress.Loopback, 99);
+        var peer = a.Mesh.Connect(nobody);
+        a.Mesh.StopSearching(peer);
+        mesh.Until(() => peer.State == PeerState.Closed);
+        Assert.Equal(["!ConnectRefused"], a.Events);
+        mesh.Clock.Advance(TimeSpan.FromSeconds(60));
+        mesh.Rounds(10);
+        Assert.Single(a.Events);
+        Assert.NotSame(peer, a.Mesh.Connect(nobody));
+        mesh.Until(() => a.Events.Count == 2);
+    }
+
+    [Theory, InlineData(false), InlineData(true)]
+    public void A_node_whose_search_was_stopped_or_that_was_given_up_before_somebody_connected_it_is_dialled_again(bool isGivenUp)
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (a, b, peer, _) = mesh.Pair();
+        if (isGivenUp)
+        {
+            peer.Keep = false;
+            Assert.Same(peer, a.Mesh.Connect(b.EndPoint, b.Mesh.Id));
+        }
+        else
+        {
+            a.Mesh.StopSearching(peer);
+        }
+
+        mesh.Network.Break(a.EndPoint, b.EndPoint);
+        mesh.Until(() => a.Mesh.LinkCount == 0 && b.Mesh.LinkCount == 0);
+        mesh.Rounds(3);
+        mesh.Clock.Advance(TimeSpan.FromMilliseconds(50));
+        mesh.Until(() => peer.State == PeerState.Connected);
+    }
+
+    [Fact]
     public void A_partition_delays_frames_and_healing_delivers_them()
     {
         using var mesh = new TestMesh(Wire.Memory);

@@ -403,10 +403,13 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         Life.Stop();
     }
 
-    /// <summary>True if the collector may end the activation at coarse time <paramref name="now"/>. Any thread.</summary>
+    /// <summary>
+    /// True if the collector may end the activation at coarse time <paramref name="now"/>. Between two batches of an enumeration it is in
+    /// use: its consumer asks again, or the enumeration ends by itself. Any thread.
+    /// </summary>
     internal bool MayCollect(long now, long ageMs) =>
         State == ActivationState.Active && IsIdle && now - Volatile.Read(ref LastUsed) >= ageMs
-        && (_extras is not { } extras || now >= Volatile.Read(ref extras.KeepAliveUntil));
+        && (_extras is not { } extras || (now >= Volatile.Read(ref extras.KeepAliveUntil) && extras.Enumerations is not { Count: > 0 }));
 
     internal void KeepAliveFor(TimeSpan time) =>
         Volatile.Write(

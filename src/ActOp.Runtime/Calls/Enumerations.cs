@@ -44,7 +44,7 @@ internal sealed class Enumerations : IAsyncEnumerableGrainExtension, IDisposable
         activation.Extras.Enumerations = this;
     }
 
-    /// <summary>Enumerations that are open: as long as there are, the runtime does not move the grain.</summary>
+    /// <summary>Enumerations that are open: as long as there are, the runtime neither moves nor collects the grain. Any thread.</summary>
     internal int Count => _open.Count;
 
     public ValueTask<(EnumerationResult Status, object? Value)> StartEnumeration<T>(

@@ -382,7 +382,8 @@ internal sealed class GrainHosts(
         if (_suitable.TryGetValue(called, out var found))
             return found;
         var suitable = Select(name, called.Version);
-        return _suitable.Count >= MaxCached ? suitable : _suitable.GetOrAdd(called, suitable);
+        // Without a silo the call fails, and the next one asks again: a selector of the application may have been wrong.
+        return suitable.Length == 0 || _suitable.Count >= MaxCached ? suitable : _suitable.GetOrAdd(called, suitable);
     }
 
     private SiloAddress[] Select(string name, ushort version)

@@ -47,13 +47,18 @@ internal sealed class InterfaceVersions
         requested == 0 || requested == current || StrategiesOf(interfaceName).Compatibility.IsCompatible(requested, current);
 
     /// <summary>The versions that may get a new activation. Without a requested version, all.</summary>
+    /// <exception cref="OrleansException">The selector has returned null, or a version that no silo has.</exception>
     internal ushort[] Select(string? interfaceName, ushort requested, ushort[] available)
     {
         if (requested == 0)
             return available;
         var strategies = StrategiesOf(interfaceName);
-        return strategies.Selector.GetSuitableVersion(requested, available, strategies.Compatibility) ?? throw new OrleansException(
-            "The version selector " + strategies.Selector.GetType() + " has returned null for " + interfaceName + ".");
+        var selected = strategies.Selector.GetSuitableVersion(requested, available, strategies.Compatibility);
+        if (selected is not null && Array.TrueForAll(selected, version => Array.IndexOf(available, version) >= 0))
+            return selected;
+        throw new OrleansException("The version selector " + strategies.Selector.GetType() + " has returned "
+            + (selected is null ? "null" : string.Join(", ", selected)) + " for " + interfaceName + ", of which there are versions "
+            + string.Join(", ", available) + ".");
     }
 
     /// <summary>All that was set, for a silo that has started later.</summary>

@@ -21,6 +21,8 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     private readonly WaitingFrames _controls = new();
     private readonly WaitingFrames _data = new();
     private Peer? _peer;
+
+    /// <summary>Closed, it is not dialled any more, and another one takes its place.</summary>
     private Peer? _dialling;
 
     /// <summary>The last connected peer. The mesh may be dialling it again.</summary>
@@ -65,12 +67,14 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     internal bool IsConnectedAt(System.Net.EndPoint endPoint) =>
         Connection is { } peer && (endPoint.Equals(address.Endpoint) || endPoint.Equals(peer.EndPoint));
 
+    private bool IsDialled => _dialling is { State: not PeerState.Closed };
+
     internal void EnsureDialled()
     {
         lock (_gate)
         {
-            if (_peer is null && !_closed && !address.IsClient)
-                _dialling ??= table.Dial(address);
+            if (_peer is null && !_closed && !address.IsClient && !IsDialled)
+                _dialling = table.Dial(address);
         }
     }
 
@@ -84,7 +88,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         EnsureDialled();
         lock (_gate)
         {
-            var isDialled = _dialling is not null || _peer is not null || address.IsClient;
+            var isDialled = IsDialled || _peer is not null || address.IsClient;
             _undialledSince = isDialled ? null : _undialledSince ?? now;
             return now - _undialledSince >= PeerTable.LongestUnlistedMs;
         }

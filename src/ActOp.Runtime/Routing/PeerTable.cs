@@ -191,7 +191,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         foreach (var (endPoint, search) in _searches)
         {
             if (_searches.TryRemove(new(endPoint, search)) && search.Dial is { } dial)
-                dial.Keep = false;
+                Mesh.StopSearching(dial);
         }
     }
 

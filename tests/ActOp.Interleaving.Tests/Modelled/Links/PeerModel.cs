@@ -56,6 +56,12 @@ internal sealed class PeerModel(Action<PeerModel> spawn) : NodeModel
                 model.Connect(Silo, model._dialled!);
             });
         }),
+        ["peer, dials that fail and are not repeated"] = static () => new PeerModel(static model =>
+        {
+            model.Sender(1, Silo, 2);
+            model.Spawn("mesh", () => model.FailDials(until: 10, isRepeated: false));
+            model.Spawn("tick", model.TendUndialled);
+        }),
         ["peer, a connection that is lost and comes again"] = static () => new PeerModel(static model =>
         {
             model.Connect(Silo, model.NewPeer());
@@ -159,7 +165,7 @@ internal sealed class PeerModel(Action<PeerModel> spawn) : NodeModel
         var local = new LocalNode(new SiloAddress("here"));
         _table = new PeerTable
         {
-            Dialled = _ => IsListed ? _dialled ??= NewPeer() : null,
+            Dialled = _ => !IsListed ? null : _dialled is { IsClosed: false } ? _dialled : _dialled = NewPeer(),
             GivenUp = frame => _givenUp.Add((frame[0], frame[1])),
         };
         _entries = new PeerEntries(address => new PeerEntry(_table, address, new Sender { Types = new TypeShare() }));
@@ -245,13 +251,28 @@ internal sealed class PeerModel(Action<PeerModel> spawn) : NodeModel
     }
 
     /// <summary>The mesh dials, in vain, as long as frames wait.</summary>
-    private void FailDials(int until)
+    private void FailDials(int until, bool isRepeated = true)
     {
         for (var failed = 0; failed < until; failed++)
         {
-            WaitFor(() => _dialled is not null && _entries.All.Any(static entry => entry.WaitingBytes > 0));
+            WaitFor(() => _dialled is { IsClosed: false } && HasWaiting);
             foreach (var entry in _entries.All)
                 entry.DialFailed();
+            if (!isRepeated)
+                _dialled!.Close();
+        }
+    }
+
+    private bool HasWaiting => _entries.All.Any(static entry => entry.WaitingBytes > 0);
+
+    /// <summary>The ticks of the control stage while nobody dials.</summary>
+    private void TendUndialled()
+    {
+        while (true)
+        {
+            WaitFor(() => _dialled is { IsClosed: true } && HasWaiting);
+            foreach (var entry in _entries.All)
+                entry.EnsureDialled();
         }
     }
 

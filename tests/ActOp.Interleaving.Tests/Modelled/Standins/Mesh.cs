@@ -59,7 +59,9 @@ internal sealed class Peer(Link link)
 
     internal object? Tag { get; set; }
 
-    internal bool IsClosed { get; private set; }
+    internal bool IsClosed => State == PeerState.Closed;
+
+    internal PeerState State { get; private set; }
 
     internal bool IsPaused { get; private set; }
 
@@ -72,8 +74,15 @@ internal sealed class Peer(Link link)
     internal void Close()
     {
         Point.Fence("peer");
-        IsClosed = true;
+        State = PeerState.Closed;
     }
+}
+
+/// <summary>Whether the mesh will go on with a peer.</summary>
+internal enum PeerState
+{
+    Connecting,
+    Closed,
 }
 
 internal sealed class MeshNode
