@@ -20,6 +20,13 @@ internal sealed class LabOptions(int rounds)
             static _ => new PartitioningOptions().CandidateCount
         };
 
+    public Option<int> Growth { get; } =
+        new("--growth")
+        {
+            Description = "Candidates at most while rounds gain nothing, as a multiple of k.",
+            DefaultValueFactory = static _ => new PartitioningOptions().CandidateGrowth,
+        };
+
     public Option<int> Rounds { get; } = new("--rounds") { Description = "Rounds at most.", DefaultValueFactory = _ => rounds };
 
     public Option<string> Algorithm { get; } = NewAlgorithm();
@@ -29,6 +36,7 @@ internal sealed class LabOptions(int rounds)
         command.Options.Add(Seed);
         command.Options.Add(Tolerance);
         command.Options.Add(Candidates);
+        command.Options.Add(Growth);
         command.Options.Add(Rounds);
         command.Options.Add(Algorithm);
     }
@@ -37,6 +45,7 @@ internal sealed class LabOptions(int rounds)
     {
         Tolerance = result.GetValue(Tolerance),
         CandidateCount = result.GetValue(Candidates),
+        CandidateGrowth = result.GetValue(Growth),
         Algorithm = result.GetValue(Algorithm) switch
         {
             "plain" => SelectionAlgorithm.Plain,

@@ -8,7 +8,7 @@ namespace ActOp.Lab;
 /// <summary>partition: a graph from a file or a generator, from random placement to no more gain.</summary>
 internal static class PartitionCommand
 {
-    // A round without moves may only mean that the order of silos was unlucky.
+    // A round without moves may only mean that the order of silos was unlucky, or that offers must become larger.
     private const int QuietRounds = 3;
 
     public static Command Create()
@@ -88,7 +88,8 @@ internal static class PartitionCommand
         foreach ((var a, var b, var weight) in graph.Edges)
             cluster.Add(a, b, weight);
         List<RoundReport> played = [new(graph.CutShare(cluster.Place), cluster.MaxImbalance, 0, 0)];
-        for (int round = 0, quiet = 0; round < rounds && quiet < QuietRounds; round++)
+        var restRounds = QuietRounds + (options.Algorithm == SelectionAlgorithm.LookAhead ? int.Log2(options.CandidateGrowth) : 0);
+        for (int round = 0, quiet = 0; round < rounds && quiet < restRounds; round++)
         {
             (var moves, var seconds) = cluster.PlayRound(() => cluster.See(graph));
             quiet = moves == 0 ? quiet + 1 : 0;

@@ -16,6 +16,12 @@ internal sealed class HaloShape
     private const int Saturating = 64;
     private const double Rate = 2_000;
 
+    /// <summary>Windows that are waited for rest, at most.</summary>
+    private const int MostWindows = 8;
+
+    /// <summary>A window with more than this share of the processor time of the one before is at rest.</summary>
+    private const double AtRest = 0.95;
+
     private readonly ShapeRun _run;
     private readonly IHaloPeer _peer;
     private readonly GameSimulation _games;
@@ -47,6 +53,7 @@ internal sealed class HaloShape
         await ApplyAsync(true);
         await OpenAsync(TimeSpan.FromSeconds(_run.IsShort ? 1 : 20));
         _run.Cost("halo, remote share after 20 s", "%", 100 * await RemoteShareAsync());
+        _run.Cost("halo, until the processor time of a request is at rest", "s", await RestAsync());
         var cpu = _run.SiloCpu;
         var (latency, tally) = await OpenAsync(TimeSpan.FromSeconds(_run.IsShort ? 1 : 10));
         _run.Cost("halo, 2,000 requests/s, p50", "ms", latency.P50);
@@ -61,6 +68,28 @@ internal sealed class HaloShape
     /// <summary>Requests at the rate while the games go on.</summary>
     private Task<(LatencySummary Latency, RequestTally Tally)> OpenAsync(TimeSpan length) =>
         WhileGamesGoOnAsync(() => CallShapes.OpenLoopAsync(Rate, length, AskAsync));
+
+    /// <summary>
+    /// Goes on until the processor time of a request has ceased to fall: while the silos' code is compiled, it says little about them.
+    /// </summary>
+    /// <returns>Seconds since the begin of the load.</returns>
+    private async Task<double> RestAsync()
+    {
+        var window = TimeSpan.FromSeconds(_run.IsShort ? 0.5 : 5);
+        var (before, waited) = (double.PositiveInfinity, TimeSpan.FromSeconds(_run.IsShort ? 1 : 20));
+        for (var windows = 0; windows < MostWindows; windows++)
+        {
+            var cpu = _run.SiloCpu;
+            var (_, tally) = await OpenAsync(window);
+            var now = (_run.SiloCpu - cpu).TotalMicroseconds / tally.Answered;
+            waited += window;
+            if (now > AtRest * before)
+                break;
+            before = now;
+        }
+
+        return waited.TotalSeconds;
+    }
 
     private async Task SaturateAsync(TimeSpan length)
     {

@@ -4,7 +4,8 @@ namespace ActOp.Mesh;
 /// The events of the mesh for the runtime.
 /// <para>Threads: <see cref="PeerConnected"/>, <see cref="PeerDisconnected"/> and <see cref="DialFailed"/> come one at a time from the
 /// thread that drives the control poller. <see cref="FramesReceived"/> comes from the thread that drives the link's poller: control links
-/// from the control poller, data links each from one data poller at a time. <see cref="SendPending"/> comes from any thread.</para>
+/// from the control poller, data links each from one data poller at a time, and both from that of large frames while such a frame arrives.
+/// <see cref="SendPending"/> comes from any thread.</para>
 /// <para>Order: a peer's frames arrive only after its PeerConnected, and none after its PeerDisconnected.</para>
 /// None of them may block or call <see cref="MeshNode.SetPollers"/>.
 /// </summary>

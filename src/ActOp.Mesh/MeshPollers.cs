@@ -67,7 +67,10 @@ internal sealed class MeshPollers : IDisposable
         }
     }
 
-    /// <summary>Moves an open data link from the control poller to its data poller.</summary>
+    /// <summary>
+    /// Moves an open data link from the control poller to its data poller. If the poller of large frames has it already, it goes there from
+    /// that.
+    /// </summary>
     public void Assign(Link link) => Control.Post(
         () =>
         {
@@ -82,15 +85,17 @@ internal sealed class MeshPollers : IDisposable
         link);
 
     /// <summary>
-    /// Hands a link to the poller that should read the frame under way, by its length with prefix, 0 if none is known. True if it was
+    /// Hands an open link to the poller that should read the frame under way, by its length with prefix, 0 if none is known. True if it was
     /// handed over. Called by its poller between two reads.
     /// </summary>
     public bool Reassign(Link link, int frame)
     {
-        if (Large is null || link.Poller == Control || frame > _largeBytes == (link.Poller == Large))
+        if (Large is null || frame > _largeBytes == (link.Poller == Large) || link.Phase != LinkPhase.Open)
             return false;
         if (link.Poller != Large)
             return link.Poller.TryMove(link, Large);
+        if (link.Channel == Channel.Control)
+            return Large.TryMove(link, Control);
         // At the end the link stays where it is: data pollers are disposed first.
         lock (_gate)
             return !_disposed && Large.TryMove(link, PollerOf(link));

@@ -59,9 +59,13 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
     /// <param name="counterweights">With look-ahead, the most vertices without a tie to the target; at least as many as there are with
     /// one.</param>
     /// <returns>At most <see cref="PartitioningOptions.CandidateCount"/> vertices with their edges.</returns>
-    public CandidateSet<TVertex> Select(int target, int counterweights = int.MaxValue)
+    public CandidateSet<TVertex> Select(int target, int counterweights = int.MaxValue) =>
+        Select(target, counterweights, options.CandidateCount);
+
+    /// <summary>As the other one, with another limit on the number of vertices.</summary>
+    internal CandidateSet<TVertex> Select(int target, int counterweights, int count)
     {
-        Choose(target, counterweights);
+        Choose(target, counterweights, count);
         return Pack(_chosen, target, options.EdgesPerOffer);
     }
 
@@ -162,7 +166,7 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
         return score;
     }
 
-    private void Choose(int target, int counterweights)
+    private void Choose(int target, int counterweights, int count)
     {
         var bound = table.VertexBound;
         if (_scores.Length < bound)
@@ -187,10 +191,10 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
         }
 
         var room = options.CandidateSize;
-        ChooseBest(options.CandidateCount, grow, ref room);
-        if (!grow || _chosen.Count == options.CandidateCount)
+        ChooseBest(count, grow, ref room);
+        if (!grow || _chosen.Count == count)
             return;
-        var limit = (int)Math.Min(options.CandidateCount, _chosen.Count + (long)Math.Max(counterweights, _chosen.Count));
+        var limit = (int)Math.Min(count, _chosen.Count + (long)Math.Max(counterweights, _chosen.Count));
         foreach (var vertex in _untied)
         {
             if (!double.IsNaN(_scores[vertex]))

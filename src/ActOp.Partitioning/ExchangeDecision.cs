@@ -26,7 +26,8 @@ public sealed class ExchangeDecision<TVertex>(
     public ExchangePlan<TVertex>? Decide(ExchangeOffer<TVertex> offer, SiloLoad load)
     {
         var balances = load.Current > load.Upper || offer.Load.Current < offer.Load.Lower;
-        var own = selection.Select(offer.From, balances ? int.MaxValue : offer.Candidates.Count);
+        var most = Math.Clamp(offer.Candidates.Count, options.CandidateCount, options.MaxCandidates);
+        var own = selection.Select(offer.From, balances ? int.MaxValue : offer.Candidates.Count, most);
         Index(offer, own);
         _problem.Left = offer.Load;
         _problem.Right = load;

@@ -9,6 +9,9 @@ namespace ActOp.Partitioning;
 public sealed class ExchangeProtocol<TVertex>
     where TVertex : notnull, IEquatable<TVertex>
 {
+    /// <summary>Partners of a round, at least, however large its offers are.</summary>
+    private const int LeastPartners = 2;
+
     private readonly HeavyEdgeTable<TVertex> _table;
     private readonly IVertexTraits<TVertex> _traits;
     private readonly PartitioningOptions _options;
@@ -29,6 +32,15 @@ public sealed class ExchangeProtocol<TVertex>
     private TimeSpan _refuseUntil = TimeSpan.MinValue;
     private bool _deciding;
 
+    /// <summary>The most candidates of the next offer, see <see cref="PartitioningOptions.CandidateGrowth"/>.</summary>
+    private int _reach;
+
+    /// <summary>Where the next round with larger offers begins among the ranked partners.</summary>
+    private int _firstPartner;
+
+    /// <summary>Of this round: offers without gain, and whether another one met a silo that was busy, or got no answer.</summary>
+    private (int Fruitless, bool IsContended) _round;
+
     /// <summary>Creates the protocol of one silo.</summary>
     /// <param name="table">Its edges.</param>
     /// <param name="traits">What may move.</param>
@@ -46,6 +58,7 @@ public sealed class ExchangeProtocol<TVertex>
         _selection = new(table, _traits, options);
         _decision = new(table, _selection, options);
         _answered = new(options.MigrationTimeout * 10);
+        _reach = options.CandidateCount;
     }
 
     /// <summary>The current phase.</summary>
@@ -69,13 +82,8 @@ public sealed class ExchangeProtocol<TVertex>
         if (_pending is not null)
             return default;
         _partners.Clear();
-        foreach (var partner in _selection.RankPartners())
-        {
-            if (_partners.Count == _options.PartnersPerRound)
-                break;
-            _partners.Enqueue(partner.Silo);
-        }
-
+        _round = default;
+        RankPartners();
         return OfferToNext(now, load);
     }
 
@@ -91,6 +99,7 @@ public sealed class ExchangeProtocol<TVertex>
         if (_pending is not null)
             return default;
         _partners.Clear();
+        _round = default;
         _partners.Enqueue(partner);
         return OfferToNext(now, load);
     }
@@ -116,7 +125,7 @@ public sealed class ExchangeProtocol<TVertex>
         _lastAnswered[offer.From] = offer.Id;
         if (plan is null)
             return new(Reply: reply);
-        _refuseUntil = now + _options.RejectionWindow;
+        Gained(now);
         Promise(offer.Id, offer.From, plan.Given.Vertices, plan.Given, plan.Accepted, offer.Candidates, now);
         return new(Reply: reply, Moves: plan.Given.Vertices, Target: offer.From);
     }
@@ -135,12 +144,13 @@ public sealed class ExchangeProtocol<TVertex>
         _pending = null;
         if (reply.Plan is not { } plan)
         {
+            Count(reply.Refusal);
             if (reply.Refusal == ExchangeRefusal.Crossing)
                 _partners.Clear();
             return OfferToNext(now, load);
         }
 
-        _refuseUntil = now + _options.RejectionWindow;
+        Gained(now);
         _partners.Clear();
         Promise(offer.Id, offer.To, plan.Accepted, offer.Candidates, plan.Given.Vertices, plan.Given, now);
         return new(Moves: plan.Accepted, Target: offer.To);
@@ -166,6 +176,7 @@ public sealed class ExchangeProtocol<TVertex>
         }
 
         _pending = null;
+        _round.IsContended = true;
         return OfferToNext(now, load);
     }
 
@@ -197,12 +208,27 @@ public sealed class ExchangeProtocol<TVertex>
         return OfferToNext(now, load);
     }
 
+    /// <summary>The best partners; of those that larger offers may go to, fewer, others in each round.</summary>
+    private void RankPartners()
+    {
+        var ranked = _selection.RankPartners();
+        var isGrown = _reach > _options.CandidateCount;
+        var most = isGrown ? Math.Max((int)((long)_options.PartnersPerRound * _options.CandidateCount / _reach), LeastPartners)
+            : _options.PartnersPerRound;
+        var count = Math.Min(most, ranked.Count);
+        var first = isGrown ? _firstPartner : 0;
+        for (var i = 0; i < count; i++)
+            _partners.Enqueue(ranked[(first + i) % ranked.Count].Silo);
+        if (isGrown && count > 0)
+            _firstPartner = (first + count) % ranked.Count;
+    }
+
     private ExchangeStep<TVertex> OfferToNext(TimeSpan now, SiloLoad load)
     {
         Invariant.Holds(_pending is null);
         while (_partners.TryDequeue(out var partner))
         {
-            var candidates = _selection.Select(partner, Projected(load).Current > load.Upper ? int.MaxValue : 0);
+            var candidates = _selection.Select(partner, Projected(load).Current > load.Upper ? int.MaxValue : 0, _reach);
             if (candidates.Count == 0)
                 continue;
             Invariant.Holds(partner != _table.Self);
@@ -214,7 +240,23 @@ public sealed class ExchangeProtocol<TVertex>
             return new(Offer: _pending);
         }
 
+        if (_round is { Fruitless: > 0, IsContended: false })
+            _reach = _reach == _options.MaxCandidates ? _options.CandidateCount : (int)Math.Min(2L * _reach, _options.MaxCandidates);
         return default;
+    }
+
+    private void Count(ExchangeRefusal refusal)
+    {
+        if (refusal == ExchangeRefusal.NoGain)
+            _round.Fruitless++;
+        else
+            _round.IsContended = true;
+    }
+
+    private void Gained(TimeSpan now)
+    {
+        _refuseUntil = now + _options.RejectionWindow;
+        _reach = Math.Max(_reach / 2, _options.CandidateCount);
     }
 
     private ExchangeRefusal Refuse(ExchangeOffer<TVertex> offer, TimeSpan now)

@@ -10,6 +10,14 @@ public sealed record PartitioningOptions
     /// </summary>
     public int CandidateCount { get; init; } = 400;
 
+    /// <summary>
+    /// While rounds gain nothing, an offer has up to this many times <see cref="CandidateCount"/> candidates: twice as many after each such
+    /// round, half as many after an exchange, and <see cref="CandidateCount"/> again when the most have gained nothing. With look-ahead
+    /// only. 1: always <see cref="CandidateCount"/>. In few large parts, groups that should change sides are larger than an offer that
+    /// silos can afford in every round (power law, 10,670 vertices, 4 parts, mean of 4 seeds: 17.8 % against 19.9 %; METIS 17.9 %).
+    /// </summary>
+    public int CandidateGrowth { get; init; } = 8;
+
     /// <summary>The largest total size of the candidates of one side, in the unit of <see cref="IVertexTraits{TVertex}.SizeOf"/>.</summary>
     public double CandidateSize { get; init; } = double.PositiveInfinity;
 
@@ -76,6 +84,7 @@ public sealed record PartitioningOptions
     public PartitioningOptions Validate()
     {
         Require(CandidateCount >= 1, nameof(CandidateCount), CandidateCount, "at least 1");
+        Require(CandidateGrowth is >= 1 and <= 1024, nameof(CandidateGrowth), CandidateGrowth, "from 1 to 1024");
         Require(CandidateSize > 0, nameof(CandidateSize), CandidateSize, "above 0");
         Require(EdgesPerCandidate >= 1, nameof(EdgesPerCandidate), EdgesPerCandidate, "at least 1");
         Require(EdgesPerOffer >= 1, nameof(EdgesPerOffer), EdgesPerOffer, "at least 1");
@@ -100,6 +109,10 @@ public sealed record PartitioningOptions
             $"at least {nameof(MinRoundPeriod)} ({MinRoundPeriod})");
         return this;
     }
+
+    /// <summary>The most candidates of an offer.</summary>
+    internal int MaxCandidates =>
+        Algorithm == SelectionAlgorithm.LookAhead ? (int)Math.Min((long)CandidateCount * CandidateGrowth, int.MaxValue) : CandidateCount;
 
     private static void Require(bool condition, string option, object value, string must)
     {

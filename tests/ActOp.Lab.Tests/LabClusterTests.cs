@@ -36,13 +36,24 @@ public class LabClusterTests
         Assert.True(together < 0.95 * alone, $"{together} is not far below {alone}.");
     }
 
+    [Fact]
+    public void Larger_offers_while_nothing_is_gained_cut_few_large_parts_less()
+    {
+        var graph = GraphGenerator.PowerLaw(2_000, 1);
+        int[] seeds = [1, 2, 3];
+        var few = Options with { CandidateCount = 60 };
+        var growing = seeds.Average(seed => Play(graph, few, seed).Cut);
+        var constant = seeds.Average(seed => Play(graph, few with { CandidateGrowth = 1 }, seed).Cut);
+        Assert.True(growing < 0.95 * constant, $"{growing} is not far below {constant}.");
+    }
+
     private static (double Cut, int[] Place) Play(LabGraph graph, PartitioningOptions options, int seed, int parts = Parts)
     {
         LabCluster cluster = new(graph.VertexCount, parts, options, seed);
         foreach ((var a, var b, var weight) in graph.Edges)
             cluster.Add(a, b, weight);
         var cut = graph.CutShare(cluster.Place);
-        for (int round = 0, quiet = 0; quiet < 3; round++)
+        for (int round = 0, quiet = 0; quiet < 3 + int.Log2(options.CandidateGrowth); round++)
         {
             Assert.True(round < 200, "No end in sight.");
             quiet = cluster.PlayRound(() => cluster.See(graph)).Moves == 0 ? quiet + 1 : 0;

@@ -5,6 +5,8 @@ namespace ActOp.Mesh.Tests;
 /// <summary>How much one poll reads: what it brings is done before more is read.</summary>
 public class ReadingTests
 {
+    public static TheoryData<Wire, bool> WiresAndChannels => new MatrixTheoryData<Wire, bool>(Enum.GetValues<Wire>(), [false, true]);
+
     private const int Limit = 2048;
 
     [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
@@ -78,8 +80,8 @@ public class ReadingTests
     }
 
     /// <summary>What a frame holds may take long to read: here its receiver does not return before other links were read.</summary>
-    [Fact]
-    public async Task While_a_large_frame_is_handled_the_other_links_are_read()
+    [Theory, InlineData(false), InlineData(true)]
+    public async Task While_a_large_frame_is_handled_the_other_links_are_read(bool isControl)
     {
         using var mesh = new TestMesh(Wire.Memory);
         var b = mesh.Add("b", static options => options.LargeFrameBytes = 64 << 10);
@@ -104,8 +106,9 @@ public class ReadingTests
                     order.Add((link.Peer.Name, Number(frame)));
             }
         };
-        slow.GetLink(0)!.TryAppend(Number(1, 400_000));
-        slow.GetLink(0)!.TryAppend(Number(2));
+        Link LinkOf(Peer peer) => isControl ? peer.Control! : peer.GetLink(0)!;
+        LinkOf(slow).TryAppend(Number(1, 400_000));
+        LinkOf(slow).TryAppend(Number(2));
         var ended = false;
         var reading = Task.Run(() =>
         {
@@ -113,21 +116,22 @@ public class ReadingTests
                 b.Mesh.LargeFramePoller!.Poll(1);
         });
         void Pump() => Array.ForEach([large, small], static node => node.Pump(0));
+        void Read(int timeoutMs) => (isControl ? b.Mesh.ControlPoller : b.Mesh.GetPoller(0)).Poll(timeoutMs);
         for (var tries = 0; !arrived.IsSet; tries++)
         {
             Assert.True(tries < 100_000);
             Pump();
-            b.Mesh.GetPoller(0).Poll(0);
+            Read(0);
         }
 
-        quick.GetLink(0)!.TryAppend(Number(3));
+        LinkOf(quick).TryAppend(Number(3));
         Pump();
-        b.Mesh.GetPoller(0).Poll(0);
+        Read(0);
         Assert.Equal([("small", 3)], order);
         goesOn.Set();
         for (var tries = 0; tries < 100_000 && order.Count < 3; tries++)
         {
-            b.Mesh.GetPoller(0).Poll(1);
+            Read(1);
         }
 
         Volatile.Write(ref ended, true);
@@ -135,15 +139,15 @@ public class ReadingTests
         Assert.Equal([("small", 3), ("large", 1), ("large", 2)], order);
     }
 
-    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
-    public void Large_and_small_frames_of_a_link_come_in_order_while_the_number_of_pollers_changes(Wire wire)
+    [Theory, MemberData(nameof(WiresAndChannels))]
+    public void Large_and_small_frames_of_a_link_come_in_order_while_the_number_of_pollers_changes(Wire wire, bool isControl)
     {
         using var mesh = new TestMesh(wire, pipeBytes: 1 << 20);
         var (a, b, peer, _) = mesh.Pair(static options => (options.ReadBytes, options.LargeFrameBytes) = (Limit, 64 << 10));
         int[] lengths = [4, 70_000, 100_000, 4, 300_000, 300_001, 50_000, 4, 65_536, 65_537, 4, 4, 270_000];
         for (var i = 0; i < lengths.Length; i++)
         {
-            Assert.Equal(SendResult.Accepted, peer.GetLink(0)!.TryAppend(Number(i, lengths[i])));
+            Assert.Equal(SendResult.Accepted, (isControl ? peer.Control : peer.GetLink(0))!.TryAppend(Number(i, lengths[i])));
             b.Mesh.SetPollers(1 + (i % 3));
             mesh.Round();
         }

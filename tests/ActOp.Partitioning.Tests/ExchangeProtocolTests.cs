@@ -130,5 +130,48 @@ public class ExchangeProtocolTests
         Assert.Equal(2, _p.BeginRound(At(1), Load).Offer!.To);
     }
 
+    [Fact]
+    public void Offers_grow_while_rounds_gain_nothing_shrink_after_an_exchange_and_begin_again_after_the_largest_one()
+    {
+        HeavyEdgeTable<int> table = new(1_000, 0);
+        ExchangeProtocol<int> silo = new(
+            table, UniformTraits<int>.Instance, new() { CandidateCount = 2, CandidateGrowth = 4, RejectionWindow = TimeSpan.Zero }, 0, 1);
+        // One vertex has an edge to the other silo; the others are tied to it in a chain.
+        table.Add(1, 0, 101, 1, 0, 5);
+        for (var vertex = 1; vertex < 30; vertex++)
+            table.Add(vertex, 0, vertex + 1, 0, 0, 9);
+
+        Assert.Equal([2, 4, 8, 2], Enumerable.Range(0, 4).Select(_ => Round(ExchangeRefusal.NoGain)));
+        // A silo that was busy has not said that there is nothing to gain.
+        Assert.Equal([4, 4], new[] { Round(ExchangeRefusal.Busy), Round(ExchangeRefusal.NoGain) });
+        Assert.Equal(8, Round(ExchangeRefusal.None));
+        Assert.Equal(4, Round(ExchangeRefusal.None));
+        Assert.Equal(2, Round(ExchangeRefusal.None));
+
+        int Round(ExchangeRefusal refusal)
+        {
+            var offer = silo.BeginRound(At(1), Load).Offer!;
+            var plan = refusal == ExchangeRefusal.None ? new ExchangePlan<int>([], CandidateSet<int>.Empty, 1, 0) : null;
+            Assert.Null(silo.Receive(new ExchangeReply<int>(offer.Id, refusal, plan, default), At(1), Load).Offer);
+            return offer.Candidates.Count;
+        }
+    }
+
+    [Fact]
+    public void The_paper_s_algorithm_keeps_its_number_of_candidates()
+    {
+        PartitioningOptions options = new() { Algorithm = SelectionAlgorithm.Plain, CandidateCount = 2, CandidateGrowth = 4 };
+        HeavyEdgeTable<int> table = new(1_000, 0);
+        ExchangeProtocol<int> silo = new(table, UniformTraits<int>.Instance, options, 0, 1);
+        for (var vertex = 1; vertex < 30; vertex++)
+            table.Add(vertex, 0, 101, 1, 0, 5);
+        for (var round = 0; round < 4; round++)
+        {
+            var offer = silo.BeginRound(At(round), Load).Offer!;
+            Assert.Equal(2, offer.Candidates.Count);
+            silo.Receive(new ExchangeReply<int>(offer.Id, ExchangeRefusal.NoGain, null, default), At(round), Load);
+        }
+    }
+
     private static TimeSpan At(double seconds) => TimeSpan.FromSeconds(seconds);
 }

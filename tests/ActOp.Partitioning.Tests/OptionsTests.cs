@@ -5,6 +5,7 @@ public class OptionsTests
     public static TheoryData<string, PartitioningOptions> Wrong => new()
     {
         { "CandidateCount", new() { CandidateCount = 0 } },
+        { "CandidateGrowth", new() { CandidateGrowth = 0 } },
         { "ClusterCycles", new() { ClusterCycles = -1 } },
         { "Tolerance", new() { Tolerance = 1.5 } },
         { "EdgeCapacity", new() { EdgeCapacity = 0 } },
