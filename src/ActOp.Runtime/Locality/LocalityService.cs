@@ -18,9 +18,10 @@ namespace ActOp.Runtime.Locality;
 /// turns the counted edges into the table that the protocol works on.
 /// </summary>
 /// <remarks>
-/// Table and protocol belong to the turns of this system target, on the control stage. Activations hand their counts over through
-/// <see cref="Fold"/> and take sketches with <see cref="RentSketch"/> from any thread. No turn waits for another silo: messages are
-/// one-way. A lost message is repeated by the tick of the protocol, or its content is sent again in the next period.
+/// Table and protocol belong to the turns of this system target, on their own stage: a decision may take many milliseconds. Activations
+/// hand their counts over through <see cref="Fold"/> and take sketches with <see cref="RentSketch"/> from any thread. No turn waits for
+/// another silo: messages are one-way. A lost message is repeated by the tick of the protocol, or its content is sent again in the next
+/// period.
 /// </remarks>
 internal sealed class LocalityService : ILocalityTarget, IDisposable
 {

@@ -88,7 +88,7 @@ internal sealed class Node : IDisposable
         _border = new BorderReport(log);
         try
         {
-            Stages = new NodeStages(setup.Stages, setup.Driver, log);
+            Stages = new NodeStages(setup.Stages, setup.Driver, log, IsSilo);
             ClusterView = new ClusterView(Local);
             Edges = new EdgeCounters();
             var parts = new ActivationParts
@@ -322,7 +322,7 @@ internal sealed class Node : IDisposable
         Cluster.Host = Activations.AddSystemTarget(ClusterService.Name, Cluster);
         DirectoryService.Host = Activations.AddSystemTarget(DirectoryService.Name, DirectoryService);
         Activations.AddSystemTarget(Migrations.Name, Migrations);
-        Locality.Host = Activations.AddSystemTarget(LocalityService.Name, Locality);
+        Locality.Host = Activations.AddSystemTarget(LocalityService.Name, Locality, Stages.Locality);
         foreach (var target in Local.Services.GetServices<NodeTarget>())
             Activations.AddSystemTarget(target.Name, target.Make(this));
         foreach (var (endPoint, accepts) in _setup.Listens)

@@ -5,7 +5,9 @@ using ActOp.Staging;
 
 namespace ActOp.Runtime.Stages;
 
-/// <summary>The stages of a node that have a queue: work, silo send, client send, and control, which has one thread always.</summary>
+/// <summary>
+/// The stages of a node that have a queue: work, silo send, client send, and control and locality, which have one thread always.
+/// </summary>
 /// <remarks>
 /// Owns the stages and their threads, which exist from the construction until <see cref="StopAsync"/> or <see cref="Dispose"/>. The stages
 /// that receive belong to the <see cref="PeerTable"/>.
@@ -16,7 +18,7 @@ internal sealed class NodeStages : IDisposable
     private readonly StageDriver? _driver;
     private readonly Log _log;
 
-    internal NodeStages(StageOptions options, StageDriver? driver, Log log)
+    internal NodeStages(StageOptions options, StageDriver? driver, Log log, bool isSilo)
     {
         _options = options;
         _driver = driver;
@@ -24,8 +26,10 @@ internal sealed class NodeStages : IDisposable
         try
         {
             Control = driver is null
-                ? new Stage("control", 1, StageMode.OwnThreads, exception => log.StageFailed("control", exception))
+                ? NewOfRuntime("control")
                 : new Stage("control", driver, exception => log.StageFailed("control", exception));
+            // A simulated silo needs no thread that nobody waits for.
+            Locality = driver is null && isSilo ? NewOfRuntime("locality") : Control;
             Work = New("work", options.WorkThreads);
             SiloSend = New("silo-send", options.SiloSendThreads);
             ClientSend = New("client-send", options.ClientSendThreads);
@@ -53,9 +57,13 @@ internal sealed class NodeStages : IDisposable
     /// <summary>System targets, timers and other work that must not wait for turns.</summary>
     internal Stage Control { get; } = null!;
 
+    /// <summary>Decisions of locality, each of which may take many milliseconds: probes and the directory must not wait for them.</summary>
+    internal Stage Locality { get; } = null!;
+
     internal bool AreMeasured => _options.Measure;
 
-    internal Stage[] All => [Work, SiloSend, ClientSend, Control];
+    internal Stage[] All =>
+        ReferenceEquals(Locality, Control) ? [Work, SiloSend, ClientSend, Control] : [Work, SiloSend, ClientSend, Control, Locality];
 
     /// <summary>The stages whose threads a controller may change, in this order: receive, work, silo send, client send.</summary>
     internal IReadOnlyList<SizedStage> SizedWith(Func<PeerTable> peers) =>
@@ -68,7 +76,7 @@ internal sealed class NodeStages : IDisposable
     ];
 
     /// <summary>Ends the threads after the queued items have run.</summary>
-    internal Task StopAsync() => Task.WhenAll(Work.StopAsync(), SiloSend.StopAsync(), ClientSend.StopAsync(), Control.StopAsync());
+    internal Task StopAsync() => Task.WhenAll(All.Select(static stage => stage.StopAsync()));
 
     /// <summary>Ends the threads at once. Waits for none.</summary>
     public void Dispose()
@@ -85,6 +93,8 @@ internal sealed class NodeStages : IDisposable
             }
         }
     }
+
+    private Stage NewOfRuntime(string name) => new(name, 1, StageMode.OwnThreads, exception => _log.StageFailed(name, exception));
 
     private static SizedStage Sized(Stage stage, bool neverBlocks, int? given) =>
         new(stage.Name, neverBlocks, given, () => stage.Threads, stage.SetThreads, () => stage.Usage);
