@@ -14,8 +14,8 @@ namespace ActOp.Staging;
 /// <para>An item that the owner posts goes to <see cref="_lifoSlot"/> and runs next, while its data is still in the core's cache. After
 /// <see cref="Tuning.MaxLifoRuns"/> such runs in a row the queue is served, so that two items that post each other cannot starve the rest.
 /// Thieves take from <see cref="_lifoSlot"/> only when the current item takes long.</para>
-/// <para>With groups, the worker runs items of one group at a time, for a slice (<see cref="StageGroups"/>). Its own queue has items of that
-/// group only.</para>
+/// <para>With groups, the worker runs items of one group at a time, for a slice (<see cref="StageGroups"/>). Its own queue has items of
+/// that group only.</para>
 /// </remarks>
 internal sealed class Worker
 {

@@ -14,8 +14,8 @@ namespace ActOp.Staging.Groups;
 /// in the order, so that several threads do not pick the same share for the same credit. A share that has used too much competes until
 /// virtual time has reached it, although nothing of it waits: it cannot lose its debt by a pause. Unused credit expires.</para>
 /// <para>With one thread, the lag of a share that always waits is at most one quantum plus the longest turn, in either direction. A share
-/// that cannot use its credit (its work is on fewer threads than it is owed) keeps at most <see cref="MostLag"/> of it. Not thread-safe: the
-/// caller has a lock. All times are in microseconds.</para>
+/// that cannot use its credit (its work is on fewer threads than it is owed) keeps at most <see cref="MostLag"/> of it. Not thread-safe:
+/// the caller has a lock. All times are in microseconds.</para>
 /// </remarks>
 /// <param name="quantum">The time for which a share is picked, above 0.</param>
 internal sealed class ShareLevel(double quantum)

@@ -25,6 +25,7 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
     private double _used;
     private double _debt;
     private long _slices;
+    private long _items;
     private double _itemMicroseconds = 1;
     private int _checkEvery = 1;
 
@@ -59,6 +60,12 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
     /// <summary>What it had used too much when it last ended a slice, in microseconds; 0 if it owes nothing.</summary>
     internal double Debt => Volatile.Read(ref _debt);
 
+    /// <summary>Items run.</summary>
+    internal long Ran => Volatile.Read(ref _items);
+
+    /// <summary>The mean time of an item, in microseconds; 0 before the first.</summary>
+    internal double MeanItem => Used / Math.Max(1, Ran);
+
     /// <summary>Slices that it was picked for.</summary>
     internal long Slices => Volatile.Read(ref _slices);
 
@@ -73,12 +80,13 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
     {
         Volatile.Write(ref _used, _used + used);
         Volatile.Write(ref _slices, _slices + 1);
+        Volatile.Write(ref _items, _items + items);
         if (items == 0)
             return;
         var mean = used / items;
         // Up at once: the next slice must not be as long. Down slowly.
         _itemMicroseconds = mean > _itemMicroseconds ? mean : _itemMicroseconds + ((mean - _itemMicroseconds) / 8);
-        Volatile.Write(ref _checkEvery, Math.Clamp((int)(quantum / 4 / _itemMicroseconds), 1, 32));
+        Volatile.Write(ref _checkEvery, Math.Clamp((int)(quantum / 4 / Math.Max(_itemMicroseconds, 0.01)), 1, 32));
     }
 
     /// <summary>Under the lock: what it owes now.</summary>

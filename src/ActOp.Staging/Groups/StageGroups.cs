@@ -1,16 +1,16 @@
 namespace ActOp.Staging.Groups;
 
 /// <summary>
-/// The groups of a stage: the items that wait, by group, and the choice of the group that runs next. Takes the place of the shared queue of a
-/// <see cref="Stage"/>.
+/// The groups of a stage: the items that wait, by group, and the choice of the group that runs next. Takes the place of the shared queue of
+/// a <see cref="Stage"/>.
 /// </summary>
 /// <remarks>
 /// <para>A worker runs items of one group for a slice, up to about one quantum, with its own queue as usual. When the slice ends, it is
 /// charged with the time that it has taken, by the clock, whole turns; that is the time for which the group has held a thread, also
 /// if the thread was blocked or had no processor. What waits of the group in the worker's queue then goes back to the group's queue, unless
 /// the same group goes on. Groups compete at <see cref="ShareLevel"/>s, one for each group with children and one above all.</para>
-/// <para>Items without a group, and those of <see cref="Runtime"/>, are the runtime's own. They do not compete: every other choice is theirs
-/// if any of them waits. So they wait for one slice of others per thread at most, and have at most half of the choices.</para>
+/// <para>Items without a group, and those of <see cref="Runtime"/>, are the runtime's own. They do not compete: every other choice is
+/// theirs if any of them waits. So they wait for one slice of others per thread at most, and have at most half of the choices.</para>
 /// <para>One lock, held for each slice, for each item that another thread or another group takes from or brings to an empty queue of a
 /// group, and not for the items that a worker runs from its own queue. <see cref="HasRunnable"/> stands for "the shared queue is not empty"
 /// in the proof of <see cref="Roster"/>: it is set before <see cref="Enqueue"/> returns, or by the thread that added an item to the same
@@ -53,7 +53,10 @@ internal sealed class StageGroups
         foreach (var group in _byName.Values)
             group.Path = PathOf(group);
         if (_caps is not null || _ticks is not null)
-            _timer = _time.CreateTimer(static state => ((StageGroups)state!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        {
+            _timer = _time.CreateTimer(
+                static state => ((StageGroups)state!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        }
     }
 
     /// <summary>What runs without a group: the runtime's own items.</summary>

@@ -1,4 +1,5 @@
 using ActOp.Interleaving.Tests.Exploring;
+using ActOp.Staging.Groups;
 
 namespace ActOp.Staging;
 
@@ -311,6 +312,86 @@ public static class StageModels
             model.Spawn("resizer", () => model.Stage.SetThreads(1));
             model.Spawn("poster", () => model.Post(model.Item()));
         }),
+        ["groups, posters"] = static () => new StageModel(2, static model =>
+        {
+            model.Spawn("first poster", () => model.Post(model.Item(group: 0)));
+            model.Spawn("second poster", () => model.Post(model.Item(group: 1)));
+            model.Spawn("third poster", () => model.Post(model.Item(group: 1)));
+        })
+        { Groups = 2 },
+        ["groups, each waits for the other"] = static () => new StageModel(2, static model =>
+        {
+            var (first, second) = model.Pair();
+            model.Spawn("first poster", () => model.Post(first));
+            model.Spawn("second poster", () => model.Post(second));
+        })
+        { Groups = 2 },
+        ["groups, one posts to others"] = static () => new StageModel(2, static model =>
+        {
+            IStageItem[] items = [model.Item(group: 1), model.Item(group: 0), model.Item(), model.Item(group: 1), model.Item(group: 0)];
+            model.Spawn("poster", () => model.Post(model.Item(
+                () =>
+                {
+                    foreach (var item in items)
+                        model.Post(item);
+                },
+                group: 0)));
+        })
+        { Groups = 2 },
+        ["groups, a long item posts to another"] = static () => new StageModel(2, static model =>
+        {
+            var (first, second) = model.Pair(() => model.Post(model.Waiting!));
+            model.Waiting = second;
+            model.Spawn("poster", () => model.Post(first));
+            model.Spawn("monitor", () =>
+            {
+                Interleaver.Current.Block(model.IsQuiet, isLock: false);
+                for (var look = 0; look < 4; look++)
+                    model.Stage.RescueStuckItems(microseconds: 2000);
+            });
+        })
+        { Groups = 2 },
+        ["groups, borrow"] = static () => new StageModel(1, static model =>
+        {
+            model.Spawn("borrower", () =>
+            {
+                using var run = model.Stage.Borrow();
+                foreach (var group in (int[])[0, 1, 0, 1])
+                    model.Post(model.Item(group: group));
+            });
+            model.Spawn("poster", () => model.Post(model.Item(group: 1)));
+        })
+        { Groups = 2 },
+        ["groups, inline run"] = static () => new StageModel(2, static model =>
+        {
+            model.SpawnPooled("caller", () => model.Post(model.Item(group: 0)));
+            model.SpawnPooled("other caller", () => model.Post(model.Item(group: 1)));
+        })
+        { Groups = 2 },
+        ["groups, resize, down while a thread has a backlog"] = static () => new StageModel(2, static model =>
+        {
+            IStageItem[] items = [model.Item(group: 1), model.Item(group: 0), model.Item(group: 0)];
+            model.Spawn("poster", () => model.Post(model.Item(
+                () =>
+                {
+                    foreach (var item in items)
+                        model.Post(item);
+                },
+                group: 0)));
+            model.Spawn("resizer", () => model.Stage.SetThreads(1));
+        })
+        { Groups = 2 },
+        ["groups, stop"] = static () => new StageModel(2, static model =>
+        {
+            var last = model.Item(group: 1);
+            model.Spawn("poster", () =>
+            {
+                model.Post(model.Item(() => model.Post(last), group: 0));
+                model.Post(model.Item(group: 1));
+                model.Stop();
+            });
+        })
+        { Groups = 2, Stops = true },
         ["stop"] = static () => new StageModel(2, static model => model.Spawn("poster", () =>
         {
             model.Post(model.Item());
@@ -395,6 +476,7 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
     private int _running;
     private int _waiting;
     private Worker _first = null!;
+    private StageGroups? _groups;
 
     internal Stage Stage { get; private set; } = null!;
 
@@ -409,17 +491,25 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
 
     internal bool Stops { get; init; }
 
+    /// <summary>How many groups share the stage; 0 for none.</summary>
+    internal int Groups { get; init; }
+
     internal Action<StageModel>? BeforeBegin { get; init; }
 
     public override void Start(Interleaver run)
     {
         _run = run;
         Worker.Current?.Leave();
-        Stage = new Stage("s", threads, StageMode.OwnThreads, exception =>
+        // Each slice ends after one item.
+        _groups = Groups == 0 ? null : new StageGroups(
+            [.. Enumerable.Range(0, Groups).Select(static group => new GroupShape("g" + group, 1 + group))],
+            new GroupSetting(TimeSpan.Zero, TimeSpan.FromSeconds(1), threads, TimeProvider.System));
+        Action<Exception> onError = exception =>
         {
             if (exception is not ScheduleOverException)
                 _findings.Add(exception.ToString());
-        });
+        };
+        Stage = new Stage("s", threads, StageMode.OwnThreads, onError, null, _groups);
         run.Settle();
         _first = Stage.Workers[0];
         BeforeBegin?.Invoke(this);
@@ -455,9 +545,9 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
 
     internal bool HasPosted(IStageItem item) => ((ModelItem)item).IsPosted;
 
-    internal IStageItem Item(Action? action = null)
+    internal IStageItem Item(Action? action = null, int? group = null)
     {
-        var item = new ModelItem(this, action);
+        var item = new ModelItem(this, action, group is { } index ? _groups!["g" + index] : null);
         _items.Add(item);
         return item;
     }
@@ -476,11 +566,13 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
             _waiting--;
         }
 
-        return (Item(() =>
-        {
-            begin?.Invoke();
-            Meet();
-        }), Item(Meet));
+        return (Item(
+            () =>
+            {
+                begin?.Invoke();
+                Meet();
+            },
+            Groups > 0 ? 0 : null), Item(Meet, Groups > 0 ? Groups - 1 : null));
     }
 
     /// <summary>An item waits for another one.</summary>
@@ -526,8 +618,10 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
         _running--;
     }
 
-    private sealed class ModelItem(StageModel model, Action? action) : IStageItem
+    private sealed class ModelItem(StageModel model, Action? action, StageGroup? group) : IStageItem
     {
+        StageGroup? IStageItem.Group => group;
+
         internal int Posted { get; set; }
 
         internal bool IsPosted { get; set; }
