@@ -1,5 +1,6 @@
 #pragma warning disable RS0030 // The worker is the sanctioned owner of a thread and of the batch clock.
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using ActOp.Staging.Groups;
 using ActOp.Staging.Measuring;
 
@@ -181,7 +182,7 @@ internal sealed class Worker
             return;
         }
 
-        if (_groups is not null && !ReferenceEquals(_groups.Of(item), _serving))
+        if (_groups is not null && !ReferenceEquals(_groups.GroupOf(item), _serving))
         {
             PostToOther(_groups, item);
             return;
@@ -320,6 +321,7 @@ internal sealed class Worker
     }
 
     /// <summary>The item posted last, or the oldest of the own queue.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private IStageItem? TakeLocal()
     {
         if (_lifoRuns < Tuning.MaxLifoRuns)
@@ -429,7 +431,7 @@ internal sealed class Worker
     {
         if (Invariant.AreChecked)
             Invariant.Holds(_serving is null && !HasWaiting);
-        var group = groups.Of(item);
+        var group = groups.GroupOf(item);
         groups.Begin(group);
         BeginSlice(group, Stopwatch.GetTimestamp());
     }

@@ -128,7 +128,8 @@ internal sealed class NodeGroups
             var options = OptionsOf(name);
             if (options.Parent is { } parent)
                 Add(parent);
-            shapes.Add(new GroupShape(name, options.Weight, options.Parent, options.Max, options.Ticks));
+            var ticks = _options.Mode == BudgetMode.Ticks ? options.Ticks : null;
+            shapes.Add(new GroupShape(name, options.Weight, options.Parent, options.Max, ticks));
         }
     }
 }

@@ -21,21 +21,21 @@ internal sealed class ShareHeap(ShareState kind)
         if (Count == _shares.Length)
             Array.Resize(ref _shares, 2 * Count);
         share.State = kind;
-        share.Place = Count;
+        share.Index = Count;
         _shares[Count++] = share;
         Rise(share);
     }
 
     internal void Remove(Share share)
     {
-        Invariant.Holds(share.State == kind && ReferenceEquals(_shares[share.Place], share));
+        Invariant.Holds(share.State == kind && ReferenceEquals(_shares[share.Index], share));
         share.State = ShareState.None;
         var last = _shares[--Count];
         _shares[Count] = null!;
         if (ReferenceEquals(last, share))
             return;
-        last.Place = share.Place;
-        _shares[last.Place] = last;
+        last.Index = share.Index;
+        _shares[last.Index] = last;
         Rise(last);
         Sink(last);
     }
@@ -48,13 +48,13 @@ internal sealed class ShareHeap(ShareState kind)
 
     private void Rise(Share share)
     {
-        while (share.Place > 0 && _shares[(share.Place - 1) / 2] is var parent && IsBefore(share, parent))
+        while (share.Index > 0 && _shares[(share.Index - 1) / 2] is var parent && IsBefore(share, parent))
             Swap(share, parent);
     }
 
     private void Sink(Share share)
     {
-        while ((2 * share.Place) + 1 is var left && left < Count)
+        while ((2 * share.Index) + 1 is var left && left < Count)
         {
             var child = _shares[left];
             if (left + 1 < Count && IsBefore(_shares[left + 1], child))
@@ -67,8 +67,8 @@ internal sealed class ShareHeap(ShareState kind)
 
     private void Swap(Share one, Share other)
     {
-        (one.Place, other.Place) = (other.Place, one.Place);
-        _shares[one.Place] = one;
-        _shares[other.Place] = other;
+        (one.Index, other.Index) = (other.Index, one.Index);
+        _shares[one.Index] = one;
+        _shares[other.Index] = other;
     }
 }

@@ -74,7 +74,7 @@ internal sealed class ShareLevel(double quantum)
     {
         if (!share.Waits)
             return;
-        Take(share);
+        Remove(share);
         if (share.Running == 0)
             EndBusy(share);
     }
@@ -138,13 +138,13 @@ internal sealed class ShareLevel(double quantum)
         (share.EligibleAt <= Now ? _eligible : _pending).Add(share);
     }
 
-    private void Take(Share share) => (share.State == ShareState.Eligible ? _eligible : _pending).Remove(share);
+    private void Remove(Share share) => (share.State == ShareState.Eligible ? _eligible : _pending).Remove(share);
 
     private void Renew(Share share)
     {
         if (!share.Waits)
             return;
-        Take(share);
+        Remove(share);
         Insert(share);
     }
 
@@ -213,7 +213,7 @@ internal sealed class Share(double weight, object owner)
     internal ShareState State { get; set; }
 
     /// <summary>Where in the heap.</summary>
-    internal int Place { get; set; }
+    internal int Index { get; set; }
 
     /// <summary>Its weight counts.</summary>
     internal bool Competes { get; set; }

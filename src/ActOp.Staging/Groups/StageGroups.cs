@@ -94,12 +94,12 @@ internal sealed class StageGroups
     internal void Connect(Action onRunnable) => _onRunnable = onRunnable;
 
     /// <summary>The group whose budget an item uses.</summary>
-    internal StageGroup Of(IStageItem item) => item.Group ?? Runtime;
+    internal StageGroup GroupOf(IStageItem item) => item.Group ?? Runtime;
 
     /// <summary>Adds an item to the queue of its group. Any thread. Wakes nobody.</summary>
     internal void Enqueue(IStageItem item)
     {
-        var group = Of(item);
+        var group = GroupOf(item);
         group.Items.Enqueue(item);
         Interlocked.Increment(ref _waiting);
         if (Interlocked.Increment(ref group.Count) != 1)
@@ -138,9 +138,10 @@ internal sealed class StageGroups
         {
             if (slice.Group is { } ended)
             {
-                Charge(ended, slice);
+                // Before the charge: a group of which nothing waits would lose its credit.
                 if (hasOwn)
                     Wait(ended);
+                Charge(ended, slice);
             }
 
             Advance(slice.Now);

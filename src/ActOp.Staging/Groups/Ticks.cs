@@ -69,9 +69,9 @@ internal sealed class Gatekeeper(double interval, int processors, bool downsizes
     {
         if (now < Ends)
             return false;
-        while (now >= Ends && Begin(Ends))
-        {
-        }
+        var owes = true;
+        while (owes && now >= Ends)
+            owes = Begin(Ends);
 
         // Nobody owes anything: the intervals until now were alike.
         if (now >= Ends)

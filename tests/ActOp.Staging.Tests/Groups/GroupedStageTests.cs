@@ -29,6 +29,35 @@ public sealed class GroupedStageTests
     }
 
     [Fact]
+    public void A_group_whose_items_are_in_the_queue_of_a_thread_keeps_its_credit()
+    {
+        var groups = new StageGroups([new("small", 100), new("large", 300)], Setting);
+        Once[] items = [new(groups["small"]), new(groups["large"])];
+        foreach (var item in items)
+            groups.Enqueue(item);
+        StageGroup? serving = null;
+        var own = new Dictionary<StageGroup, IStageItem>();
+        long now = 0;
+        for (var slices = 0; slices < 10_000; slices++)
+        {
+            var began = now;
+            now += groups.QuantumTicks * (serving is null ? 0 : 1 + (slices % 3));
+            var next = groups.Switch(new Slice(serving, began, now, 1), serving is not null, out var first)!;
+            if (!ReferenceEquals(next, serving))
+            {
+                // The one item of a group runs, or waits in the queue of the thread, or in that of the group.
+                if (serving is not null)
+                    groups.Enqueue(own[serving]);
+                own[next] = first!;
+            }
+
+            serving = next;
+        }
+
+        Assert.InRange(groups["large"].Used / groups["small"].Used, 2.95, 3.05);
+    }
+
+    [Fact]
     public async Task Children_divide_the_share_of_their_parent()
     {
         var groups = new StageGroups(
@@ -54,17 +83,13 @@ public sealed class GroupedStageTests
         var groups = new StageGroups([new("flood", 100), new("quiet", 100)], Setting);
         using var stage = NewStage(1, groups);
         var run = new Floods(stage);
-        for (var i = 0; i < 1_000; i++)
+        for (var i = 0; i < 20; i++)
             stage.Post(new Flood(run, groups["flood"], microseconds: 20));
         await run.WaitForAsync(TimeSpan.FromMilliseconds(100));
         for (var i = 0; i < 100; i++)
         {
-            var before = groups["flood"].Slices;
-            var one = new Once(groups["quiet"]) { Watched = groups["flood"] };
-            stage.Post(one);
-            await one.Ran.Task.WaitAsync(TimeSpan.FromSeconds(10), TestContext.Current.CancellationToken);
-            // The one that runs when the item comes, and the one that may begin at that moment.
-            Assert.InRange(one.SlicesOf(groups["flood"]) - before, 0, 2);
+            var one = new Once(groups["quiet"]);
+            Assert.InRange(await SlicesUntilRunAsync(stage, groups["flood"], one), 0, 1);
         }
 
         await run.EndAsync();
@@ -76,16 +101,10 @@ public sealed class GroupedStageTests
         var groups = new StageGroups([new("flood", 10_000)], Setting);
         using var stage = NewStage(1, groups);
         var run = new Floods(stage);
-        for (var i = 0; i < 1_000; i++)
+        for (var i = 0; i < 20; i++)
             stage.Post(new Flood(run, groups["flood"], microseconds: 20));
         for (var i = 0; i < 100; i++)
-        {
-            var before = groups["flood"].Slices;
-            var one = new Once(null) { Watched = groups["flood"] };
-            stage.Post(one);
-            await one.Ran.Task.WaitAsync(TimeSpan.FromSeconds(10), TestContext.Current.CancellationToken);
-            Assert.InRange(one.SlicesOf(groups["flood"]) - before, 0, 2);
-        }
+            Assert.InRange(await SlicesUntilRunAsync(stage, groups["flood"], new Once(null)), 0, 1);
 
         await run.EndAsync();
     }
@@ -99,10 +118,9 @@ public sealed class GroupedStageTests
         for (var i = 0; i < 10; i++)
             stage.Post(new Flood(run, groups["capped"], microseconds: 20));
         var began = Stopwatch.GetTimestamp();
-        await Task.Delay(1_000, TestContext.Current.CancellationToken);
-        var share = groups["capped"].Used / Stopwatch.GetElapsedTime(began).TotalMicroseconds / Setting.Processors;
-        // One more interval may have begun, and each may end with one more slice per thread.
-        Assert.InRange(share, 0.02, 0.13);
+        await run.WaitForAsync(TimeSpan.FromMilliseconds(200));
+        // A tenth of two processors is 20 ms in 100 ms. Without a cap two threads would need 100 ms.
+        Assert.InRange(Stopwatch.GetElapsedTime(began), TimeSpan.FromMilliseconds(700), TimeSpan.FromSeconds(60));
         await run.EndAsync();
     }
 
@@ -154,6 +172,24 @@ public sealed class GroupedStageTests
         await ended.WaitAsync(TimeSpan.FromSeconds(60), TestContext.Current.CancellationToken);
     }
 
+    /// <summary>Posts an item from an item of a flood, and counts the slices of the flood that end before it runs.</summary>
+    private static async Task<long> SlicesUntilRunAsync(Stage stage, StageGroup flood, Once item)
+    {
+        long before = -1;
+        long after = -1;
+        item.Action = () => after = flood.Slices;
+        stage.Post(new Once(flood)
+        {
+            Action = () =>
+            {
+                before = flood.Slices;
+                stage.Post(item);
+            },
+        });
+        await item.Ran.Task.WaitAsync(TimeSpan.FromSeconds(10), TestContext.Current.CancellationToken);
+        return after - before;
+    }
+
     private static Stage NewStage(int threads, StageGroups groups) =>
         new("grouped", threads, StageMode.OwnThreads, static exception => Assert.Fail(exception.ToString()), null, groups);
 
@@ -171,12 +207,23 @@ public sealed class GroupedStageTests
         internal Stage Stage { get; } = stage;
 
         internal volatile bool IsOver;
+        private volatile TaskCompletionSource? _reached;
+        private double _target;
 
         /// <summary>Until the threads have worked for this time together.</summary>
         internal async Task WaitForAsync(TimeSpan used)
         {
-            while (Stage.Groups!.All.Sum(static group => group.Used) < used.TotalMicroseconds)
-                await Task.Delay(5, TestContext.Current.CancellationToken);
+            _target = used.TotalMicroseconds;
+            var reached = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            _reached = reached;
+            await reached.Task.WaitAsync(TimeSpan.FromSeconds(60), TestContext.Current.CancellationToken);
+        }
+
+        /// <summary>Called by each item.</summary>
+        internal void Check()
+        {
+            if (_reached is { } reached && Stage.Groups!.All.Sum(static group => group.Used) >= _target)
+                reached.TrySetResult();
         }
 
         /// <summary>The share of each group in the next so long time of all threads, from when all floods are posted.</summary>
@@ -204,6 +251,7 @@ public sealed class GroupedStageTests
         public void Execute()
         {
             Spin(microseconds);
+            run.Check();
             if (!run.IsOver)
                 run.Stage.Post(this);
         }
@@ -211,24 +259,20 @@ public sealed class GroupedStageTests
 
     private sealed class Once(StageGroup? group) : IStageItem
     {
-        private long _slices;
-
         StageGroup? IStageItem.Group => group;
 
         internal TaskCompletionSource Ran { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         internal int Microseconds { get; init; }
 
-        internal StageGroup? Watched { get; init; }
+        internal Action? Action { get; set; }
 
         public void Execute()
         {
             Spin(Microseconds);
-            _slices = Watched?.Slices ?? 0;
+            Action?.Invoke();
             Ran.TrySetResult();
         }
-
-        internal long SlicesOf(StageGroup watched) => ReferenceEquals(Watched, watched) ? _slices : watched.Slices;
     }
 
     private sealed class Chain(Stage stage, StageGroup[] groups, int start, int length) : IStageItem

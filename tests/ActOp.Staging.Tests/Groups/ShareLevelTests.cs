@@ -184,7 +184,7 @@ public sealed class ShareLevelTests
             if (++one.Slices % one.RestsAfter == 0)
             {
                 Level.Rest(one.Share);
-                check(one);
+                Return(one);
             }
             else
             {
@@ -192,7 +192,7 @@ public sealed class ShareLevelTests
             }
 
             // What rests comes back after the next slice of another.
-            void check(Competitor rested)
+            void Return(Competitor rested)
             {
                 foreach (var other in All)
                 {
