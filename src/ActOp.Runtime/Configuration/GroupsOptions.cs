@@ -185,7 +185,8 @@ public enum BudgetMode
 
     /// <summary>
     /// As in the paper on actor groups: a group gets a number of ticks of 1 ms per interval and is inactive when it has used them, until
-    /// the next interval. What it has used too much is paid later, and intervals are shorter meanwhile. Among the active groups: by weights.
+    /// the next interval. What it has used too much is paid later, and intervals are shorter meanwhile. Among the active
+    /// groups: by weights.
     /// </summary>
     Ticks,
 }

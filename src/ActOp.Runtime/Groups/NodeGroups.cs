@@ -14,8 +14,8 @@ namespace ActOp.Runtime.Groups;
 /// <summary>The groups of a silo, and which of them a grain is in.</summary>
 /// <remarks>
 /// Any thread. Immutable, but for the set of the classes that were logged. The delegate of the application is called on turns only.
-/// Failures of it: throws, or names an unknown group: the group of the class, counted, logged once per class. Hangs: it holds a thread of the work
-/// stage, as any code of a grain; that is logged as a long turn.
+/// Failures of it: throws, or names an unknown group: the group of the class, counted, logged once per class. Hangs: it
+/// holds a thread of the work stage, as any code of a grain; that is logged as a long turn.
 /// </remarks>
 internal sealed class NodeGroups
 {
