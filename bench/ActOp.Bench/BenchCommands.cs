@@ -35,6 +35,7 @@ internal static class BenchCommands
             Storage.StorageCommand.Build(),
             BuildReminders(),
             AttackCommand.Build(),
+            Groups.GroupsCommand.Build(),
             BuildMicro(),
             BuildSilo(),
         };

@@ -1,5 +1,6 @@
 #pragma warning disable RS0030 // The stage is the sanctioned user of the thread pool (its ThreadPool mode).
 using System.Collections.Concurrent;
+using ActOp.Staging.Groups;
 using ActOp.Staging.Measuring;
 
 namespace ActOp.Staging;
@@ -43,10 +44,18 @@ public sealed class Stage : IDisposable, ISampled
     /// and done in batches. Not called in <see cref="StageMode.ThreadPool"/>.
     /// </param>
     public Stage(string name, int threads, StageMode mode, Action<Exception> onError, Action? onPause = null)
+        : this(name, threads, mode, onError, onPause, null)
+    {
+    }
+
+    /// <summary>As the other constructor, for a stage that divides its time among groups; only with threads of its own.</summary>
+    internal Stage(string name, int threads, StageMode mode, Action<Exception> onError, Action? onPause, StageGroups? groups)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(threads, 1);
         Name = name;
         Mode = mode;
+        Groups = mode == StageMode.OwnThreads ? groups : null;
+        Groups?.Connect(WakeOne);
         _onError = onError;
         _onPause = onPause;
         _roster = new Roster(OnEnded);
@@ -94,7 +103,7 @@ public sealed class Stage : IDisposable, ISampled
         {
             var executed = Interlocked.Read(ref _pooled);
             long steals = 0;
-            var queued = _shared.Count;
+            var queued = _shared.Count + (Groups?.Waiting ?? 0);
             foreach (var worker in Workers)
             {
                 executed += worker.Executed;
@@ -151,7 +160,10 @@ public sealed class Stage : IDisposable, ISampled
 
     internal bool HasIdle => _roster.Idle > 0;
 
-    internal bool HasShared => !_shared.IsEmpty;
+    /// <summary>The groups that share the time of the threads; null for none, the usual case.</summary>
+    internal StageGroups? Groups { get; }
+
+    internal bool HasShared => Groups is null ? !_shared.IsEmpty : Groups.HasRunnable;
 
     /// <summary>Makes <paramref name="item"/> ready to run. Never blocks.</summary>
     public void Post(IStageItem item)
@@ -235,6 +247,7 @@ public sealed class Stage : IDisposable, ISampled
     /// <summary>Stops the threads once their queues are empty. The task completes when the last thread has ended.</summary>
     public Task StopAsync()
     {
+        Groups?.Release();
         foreach (var worker in _roster.Stop())
             worker.Unpark();
         return _ended.Task;
@@ -245,7 +258,10 @@ public sealed class Stage : IDisposable, ISampled
 
     internal void PostShared(IStageItem item)
     {
-        _shared.Enqueue(item);
+        if (Groups is null)
+            _shared.Enqueue(item);
+        else
+            Groups.Enqueue(item);
         // Also the full fence between the write of the item and the read of the roster's state.
         Interlocked.Increment(ref _posted);
         if (_roster.MayWake && !_inline.TryQueue())
@@ -303,6 +319,9 @@ public sealed class Stage : IDisposable, ISampled
             worker.MoveToShared();
             if (worker.IsSearching)
                 EndSearch(worker);
+            // What it has left to itself in the queues of other groups.
+            if (Groups is { HasRunnable: true })
+                WakeOne();
             if (_roster.TryRetire(worker))
                 worker.Park();
             return true;
@@ -353,7 +372,7 @@ public sealed class Stage : IDisposable, ISampled
     /// <summary>An item waits that a worker which searches now would find.</summary>
     internal bool HasWork()
     {
-        if (!_shared.IsEmpty)
+        if (HasShared)
             return true;
         foreach (var worker in Workers)
         {
@@ -367,7 +386,7 @@ public sealed class Stage : IDisposable, ISampled
     /// <summary>More items wait than would be run before another thread is awake.</summary>
     private bool NeedsHelp()
     {
-        if (!_shared.IsEmpty)
+        if (HasShared)
             return true;
         foreach (var worker in Workers)
         {
@@ -401,7 +420,8 @@ public sealed class Stage : IDisposable, ISampled
                 activity = StageActivity.InsideItem;
             else if (activity == StageActivity.None)
                 activity = StageActivity.Running;
-            isLate |= waits;
+            // An item that takes long may have posted to other groups, whose queues nobody looks at then.
+            isLate |= waits || (samples > 0 && Groups is { HasRunnable: true });
             isHeld |= samples is 1 or 2;
             held += worker.HeldMicroseconds >= StageMonitor.HeldMicroseconds ? 1 : 0;
         }
@@ -445,6 +465,9 @@ public interface IStageItem
 {
     /// <summary>Runs the item on a thread of the stage. Must not throw: the stage reports an exception and continues.</summary>
     void Execute();
+
+    /// <summary>The group whose share of the stage the item uses. Null, the default, for the runtime's own.</summary>
+    internal StageGroup? Group => null;
 }
 
 /// <summary>Which threads run the items of a stage.</summary>

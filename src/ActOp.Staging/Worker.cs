@@ -1,5 +1,7 @@
 #pragma warning disable RS0030 // The worker is the sanctioned owner of a thread and of the batch clock.
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
+using ActOp.Staging.Groups;
 using ActOp.Staging.Measuring;
 
 namespace ActOp.Staging;
@@ -13,6 +15,8 @@ namespace ActOp.Staging;
 /// <para>An item that the owner posts goes to <see cref="_lifoSlot"/> and runs next, while its data is still in the core's cache. After
 /// <see cref="Tuning.MaxLifoRuns"/> such runs in a row the queue is served, so that two items that post each other cannot starve the rest.
 /// Thieves take from <see cref="_lifoSlot"/> only when the current item takes long.</para>
+/// <para>With groups, the worker runs items of one group at a time, for a slice (<see cref="StageGroups"/>). Its own queue has items of
+/// that group only.</para>
 /// </remarks>
 internal sealed class Worker
 {
@@ -31,6 +35,7 @@ internal sealed class Worker
     internal volatile WorkerState State;
 
     private readonly Stage _stage;
+    private readonly StageGroups? _groups;
     private readonly Permit _permit = new();
     private IStageItem? _lifoSlot;
     private bool _isRetired;
@@ -54,14 +59,26 @@ internal sealed class Worker
     private int _pauseInterval = BatchItems;
     private double _itemMicroseconds = 1;
 
+    /// <summary>The group of the slice, or null: then the own queue is empty.</summary>
+    private StageGroup? _serving;
+    private long _sliceStart;
+    private int _sliceItems;
+    private int _untilCheck;
+    private bool _isSliceOver;
+
     internal Worker(Stage stage, int index)
     {
         _stage = stage;
+        _groups = stage.Groups;
         Index = index;
         Meter = new BusyMeter(stage.Name);
     }
 
     internal static Worker? Current => t_current;
+
+    /// <summary>The slice of the calling thread has lasted for a quantum: an item that runs several things should stop after one.</summary>
+    internal static bool IsSliceOver =>
+        t_current is { _serving: not null } worker && Stopwatch.GetTimestamp() - worker._sliceStart >= worker._groups!.QuantumTicks;
 
     internal Stage Stage => _stage;
 
@@ -165,6 +182,12 @@ internal sealed class Worker
             return;
         }
 
+        if (_groups is not null && !ReferenceEquals(_groups.GroupOf(item), _serving))
+        {
+            PostToOther(_groups, item);
+            return;
+        }
+
         var displaced = Interlocked.Exchange(ref _lifoSlot, item);
         if (displaced is null)
             return;
@@ -219,7 +242,10 @@ internal sealed class Worker
 
         EndBatch();
         Queue.ClearTaken();
-        return !HasWaiting;
+        if (HasWaiting)
+            return false;
+        EndSlice();
+        return true;
     }
 
     /// <summary>A retiring worker moves its items to the shared queue.</summary>
@@ -230,6 +256,7 @@ internal sealed class Worker
         while (Steal(all: true) is { } item)
             _stage.PostShared(item);
         Queue.ClearTaken();
+        EndSlice();
     }
 
     private void Loop()
@@ -276,6 +303,8 @@ internal sealed class Worker
             Invariant.Holds(t_current == this && _steps % 2 == 1);
         Volatile.Write(ref _steps, _steps + 1);
         _tick++;
+        if (_groups is not null)
+            CountInSlice();
         if (++_batchCount < Volatile.Read(ref _pauseInterval))
             return;
         EndBatch();
@@ -284,8 +313,17 @@ internal sealed class Worker
 
     private IStageItem? TakeOwn()
     {
+        if (_groups is not null)
+            return TakeOfGroup(_groups);
         if (_tick % Tuning.SharedInterval == 0 && _stage.TryTakeShared() is { } shared)
             return shared;
+        return TakeLocal() ?? _stage.TryTakeShared();
+    }
+
+    /// <summary>The item posted last, or the oldest of the own queue.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private IStageItem? TakeLocal()
+    {
         if (_lifoRuns < Tuning.MaxLifoRuns)
         {
             if (_lifoSlot is not null && Interlocked.Exchange(ref _lifoSlot, null) is { } last)
@@ -300,7 +338,102 @@ internal sealed class Worker
         }
 
         _lifoRuns = 0;
-        return Queue.TryTake() ?? _stage.TryTakeShared();
+        return Queue.TryTake();
+    }
+
+    /// <summary>
+    /// As <see cref="TakeOwn"/>, with groups: an item of the slice's group while the slice lasts, then one of the group whose turn it is.
+    /// </summary>
+    private IStageItem? TakeOfGroup(StageGroups groups)
+    {
+        while (true)
+        {
+            if (_serving is { } serving && !_isSliceOver && TakeOfSlice(groups, serving) is { } item)
+                return item;
+            var hasOwn = HasWaiting;
+            var next = groups.Switch(SliceUntil(Stopwatch.GetTimestamp(), out var now), hasOwn, out var first);
+            if (hasOwn && !ReferenceEquals(next, _serving))
+                MoveToGroup(groups);
+            BeginSlice(next, now);
+            if (first is not null || (next is null && !hasOwn))
+                return first;
+        }
+    }
+
+    private IStageItem? TakeOfSlice(StageGroups groups, StageGroup serving)
+    {
+        if (_tick % Tuning.SharedInterval == 0 && groups.TryTakeMore(serving) is { } waiting)
+            return waiting;
+        return TakeLocal() ?? groups.TryTakeMore(serving);
+    }
+
+    private Slice SliceUntil(long time, out long now)
+    {
+        now = time;
+        return new Slice(_serving, _sliceStart, now, _sliceItems);
+    }
+
+    private void BeginSlice(StageGroup? group, long now)
+    {
+        _serving = group;
+        _sliceStart = now;
+        _sliceItems = 0;
+        _untilCheck = group?.CheckEvery ?? 0;
+        _isSliceOver = false;
+    }
+
+    /// <summary>Nothing of the slice's group is left in the own queue.</summary>
+    private void EndSlice()
+    {
+        if (_serving is null)
+            return;
+        _groups!.End(SliceUntil(Stopwatch.GetTimestamp(), out var now));
+        BeginSlice(null, now);
+    }
+
+    private void CountInSlice()
+    {
+        _sliceItems++;
+        if (--_untilCheck <= 0)
+            CheckSlice(Stopwatch.GetTimestamp());
+    }
+
+    private void CheckSlice(long now)
+    {
+        if (_serving is not { } serving)
+            return;
+        _isSliceOver = now - _sliceStart >= _groups!.QuantumTicks;
+        _untilCheck = serving.CheckEvery;
+    }
+
+    /// <summary>The slice is over: what waits goes on with the group's next one, on any thread.</summary>
+    private void MoveToGroup(StageGroups groups)
+    {
+        while (Queue.TryTake() is { } item)
+            groups.Enqueue(item);
+        if (Interlocked.Exchange(ref _lifoSlot, null) is { } last)
+            groups.Enqueue(last);
+    }
+
+    /// <summary>
+    /// Posts an item of another group than that of the slice. This worker looks at it before it becomes idle; another one is woken if the
+    /// item would wait for longer than that takes.
+    /// </summary>
+    private void PostToOther(StageGroups groups, IStageItem item)
+    {
+        groups.Enqueue(item);
+        if (_stage.HasIdle && (Queue.Count + groups.Waiting) * _itemMicroseconds > Tuning.WakeWorthMicroseconds)
+            _stage.WakeOne();
+    }
+
+    /// <summary>The thread begins a slice with an item that it has stolen, and steals no more: the others may be of other groups.</summary>
+    private void BeginStolen(StageGroups groups, IStageItem item)
+    {
+        if (Invariant.AreChecked)
+            Invariant.Holds(_serving is null && !HasWaiting);
+        var group = groups.GroupOf(item);
+        groups.Begin(group);
+        BeginSlice(group, Stopwatch.GetTimestamp());
     }
 
     /// <summary>The worker counts as searching from here on, so that no other worker is woken for the items that it will find.</summary>
@@ -322,6 +455,12 @@ internal sealed class Worker
             if (victim.Steal(all: victim.IsHeld) is not { } item)
                 continue;
             Steals++;
+            if (_groups is not null)
+            {
+                BeginStolen(_groups, item);
+                return item;
+            }
+
             for (var more = victim.Queue.Count / 2; more > 0 && victim.Steal(all: false) is { } another; more--)
             {
                 Steals++;
@@ -363,6 +502,8 @@ internal sealed class Worker
             Invariant.Holds(t_current == this);
         _stage.Pause();
         Meter.End(items);
+        if (_groups is not null && items > 0)
+            CheckSlice(Stopwatch.GetTimestamp());
     }
 }
 

@@ -81,6 +81,9 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     /// </summary>
     internal CalledInterface? CalledThrough;
 
+    /// <summary>The group of the callee, while its limit counts the call as waiting; otherwise null.</summary>
+    internal object? CountedIn;
+
     internal InvokeMethodOptions Flags;
     internal CallOrigin Origin;
     internal CallStep Step;

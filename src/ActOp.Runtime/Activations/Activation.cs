@@ -2,9 +2,11 @@ using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
+using ActOp.Runtime.Groups;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Timers;
 using ActOp.Staging;
+using ActOp.Staging.Groups;
 using Orleans;
 using Orleans.Core.Internal;
 using Orleans.Runtime;
@@ -41,7 +43,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     /// <summary>Coarse time in ms when the start or a request last ended, or a request started; read by the collector.</summary>
     internal long LastUsed;
 
-    private readonly ActivationHome _home;
+    private ActivationHome _home;
     private readonly byte[]? _key;
     private readonly int _keyHash;
     private ActivationExtras? _extras;
@@ -57,6 +59,11 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         ActivationId = activationId.IsDefault ? new ActivationId(parts.Local.NewId()) : activationId;
         LastUsed = parts.Local.Clock.Now;
     }
+
+    /// <summary>Any thread; another one from the first turn on if there are groups.</summary>
+    internal ActivationHome Home => _home;
+
+    StageGroup? IStageItem.Group => _home.TimeOf;
 
     internal ActivationParts Parts => _home.Parts;
 
@@ -113,7 +120,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     public override int MaximumConcurrencyLevel => 1;
 
     /// <summary>Created on first use. Any thread.</summary>
-    internal ActivationExtras Extras => Volatile.Read(ref _extras) ?? MakeExtras();
+    internal ActivationExtras Extras => Volatile.Read(ref _extras) ?? ActivationExtras.Publish(ref _extras);
 
     /// <summary>Null if no member of it was ever needed. On the turns.</summary>
     internal ActivationExtras? ExistingExtras => _extras;
@@ -260,20 +267,20 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     /// </summary>
     internal void EnqueueRequest(Call call)
     {
-        switch (_mailbox.TryPush(call, _home.Limit))
+        if (_home.Group is { IsLimited: true } group && group.TryAdmit(call) is { } refusal)
         {
-            case PushResult.WasIdle:
-                _home.Stage.Post(this);
-                break;
-            case PushResult.Refused:
-                Refuse(call);
-                break;
+            Fail(call, refusal);
+            return;
         }
+
+        var pushed = _mailbox.TryPush(call, _home.Limit);
+        if (pushed == PushResult.WasIdle)
+            _home.Stage.Post(this);
+        else if (pushed == PushResult.Refused)
+            Refuse(call);
     }
 
-    internal void Refuse(Call call) => Fail(call, new LimitExceededException(
-        "The mailbox of " + GrainId + " is full: " + Limit + " requests wait (" + Parts.Limits.NameOf(Class) + "). The call "
-        + call.Method.ActivityName + " was refused."));
+    internal void Refuse(Call call) => Fail(call, Parts.Limits.RefusalOf(this, call));
 
     /// <summary>On a turn, drops the waiting requests that were abandoned. Any thread.</summary>
     internal void DropAbandoned()
@@ -294,7 +301,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
             more = RunItems(end);
         var took = Parts.Local.Clock.Now - began;
         if (took > Parts.LongTurnMs)
-            LogLongTurn(took);
+            Parts.ReportLongTurn(this, took);
         if (!more)
             return;
         // A thread of the stage would run what it posts next, and so for several quanta more while others wait.
@@ -443,15 +450,6 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
 
     internal Task StopLifecycleAsync(CancellationToken cancellation) => _extras?.Lifecycle?.OnStop(cancellation) ?? Task.CompletedTask;
 
-    /// <summary>
-    /// For a step that has taken too long: it continues, and nothing waits for it, not even the end of the node. Logs its failure.
-    /// </summary>
-    internal void LogLateFailure(Task step, string name) => step.ContinueWith(
-        late => Parts.Local.Log.LateStepFailed(name, GrainId, late.Exception!),
-        CancellationToken.None,
-        TaskContinuationOptions.OnlyOnFaulted | TaskContinuationOptions.ExecuteSynchronously,
-        TaskScheduler.Default);
-
     /// <summary>From now on nobody finds the activation. Requests that still arrive are forwarded.</summary>
     internal void Remove()
     {
@@ -487,12 +485,16 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         Instance = null;
         _edges.Clear();
         Life.HasEnded(Extras);
+        Life.LeaveGroup(_home.Group);
     }
 
     /// <summary>True if the quantum ended before the mailbox was empty.</summary>
     /// <param name="end">Coarse time, in ms, at which the quantum ends in any case.</param>
     private bool RunItems(long end)
     {
+        if (_home.IsFirst)
+            JoinGroup();
+        var isGrouped = _home.Group is not null;
         for (var left = Quantum; left > 0; left--)
         {
             if (_mailbox.TakeItem() is not { } item)
@@ -500,7 +502,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
             RunItem(item);
             if (Admission.MustVisitWaiting)
                 Admission.RunWaiting(this);
-            if (Parts.Local.Clock.Now >= end)
+            if (Parts.Local.Clock.Now >= end || (isGrouped && _mailbox.HasMore && Worker.IsSliceOver))
                 return true;
         }
 
@@ -567,6 +569,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     {
         if (call is TimerCall)
             return;
+        GrainGroup.Release(call);
         Parts.Local.Counts.Add(NodeEvent.Rerouted);
         try
         {
@@ -578,21 +581,16 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         }
     }
 
-    private void LogLongTurn(long milliseconds)
+    /// <summary>The first turn: from now on, its turns use the time of the group that the application chooses.</summary>
+    private void JoinGroup()
     {
-        Parts.Local.Counts.Add(NodeEvent.LongTurn);
-        Parts.Local.Log.LongTurn(GrainId, milliseconds);
+        _home = Class.HomeIn(Parts.Groups!.Chosen(GrainId, Class.Type, Class.Group, _mailbox.First() as Call), _home);
+        Turn.CleanContext();
     }
 
     private void WatchNow()
     {
         if (Class.IsOrdinary && Life.TryWatch())
             Parts.Workload?.Watch(this);
-    }
-
-    private ActivationExtras MakeExtras()
-    {
-        var made = new ActivationExtras();
-        return Interlocked.CompareExchange(ref _extras, made, null) ?? made;
     }
 }

@@ -12,6 +12,13 @@ namespace ActOp.Runtime.Activations;
 /// </summary>
 internal sealed class ActivationExtras
 {
+    /// <summary>Makes the object if no other thread has. Any thread.</summary>
+    internal static ActivationExtras Publish(ref ActivationExtras? extras)
+    {
+        var made = new ActivationExtras();
+        return Interlocked.CompareExchange(ref extras, made, null) ?? made;
+    }
+
     internal Dictionary<Type, object>? Components;
     internal GrainAddress? Address;
     internal GrainReference? Reference;

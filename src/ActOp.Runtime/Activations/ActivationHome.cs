@@ -1,14 +1,18 @@
+using ActOp.Calls;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
+using ActOp.Runtime.Groups;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;
 using ActOp.Staging;
+using ActOp.Staging.Groups;
 using Orleans.Configuration;
+using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
@@ -37,6 +41,9 @@ internal sealed class ActivationParts
 
     /// <summary>A turn that takes longer than this, in milliseconds, is logged.</summary>
     internal required long LongTurnMs { get; init; }
+
+    /// <summary>Null without groups.</summary>
+    internal NodeGroups? Groups => Stages.Groups;
 
     /// <summary>A visit of the stage ends after so many milliseconds.</summary>
     internal required long QuantumMs { get; init; }
@@ -72,10 +79,31 @@ internal sealed class ActivationParts
     internal LocalityService Locality { get; set; } = null!;
 
     internal Migrations Migrations { get; set; } = null!;
+
+    internal void ReportLongTurn(Activation activation, long milliseconds)
+    {
+        Local.Counts.Add(NodeEvent.LongTurn);
+        Local.Log.LongTurn(activation.GrainId, milliseconds);
+    }
+
+    /// <summary>
+    /// For a step that has taken too long: it continues, and nothing waits for it, not even the end of the node. Logs its failure.
+    /// </summary>
+    internal void LogLateFailure(Activation activation, Task step, string name) => step.ContinueWith(
+        late => Local.Log.LateStepFailed(name, activation.GrainId, late.Exception!),
+        CancellationToken.None,
+        TaskContinuationOptions.OnlyOnFaulted | TaskContinuationOptions.ExecuteSynchronously,
+        TaskScheduler.Default);
 }
 
-/// <summary>What all activations of a class on a node share. Immutable; any thread.</summary>
-internal sealed class ActivationHome(ActivationParts parts, GrainClass grainClass, Stage stage)
+/// <summary>What all activations of a class and of a group on a node share. Immutable; any thread.</summary>
+/// <param name="parts">The parts of the node.</param>
+/// <param name="grainClass">The class.</param>
+/// <param name="stage">The stage on which their turns run.</param>
+/// <param name="group">The group; null if there are none, and for what is the runtime's own.</param>
+/// <param name="isFirst">They have not joined a group yet.</param>
+internal sealed class ActivationHome(
+    ActivationParts parts, GrainClass grainClass, Stage stage, GrainGroup? group = null, bool isFirst = false)
 {
     internal ActivationParts Parts { get; } = parts;
 
@@ -83,6 +111,15 @@ internal sealed class ActivationHome(ActivationParts parts, GrainClass grainClas
 
     /// <summary>The stage on which their turns run.</summary>
     internal Stage Stage { get; } = stage;
+
+    /// <summary>The group, after they have joined it.</summary>
+    internal GrainGroup? Group { get; } = isFirst ? null : group;
+
+    /// <summary>The group whose time their turns use.</summary>
+    internal StageGroup? TimeOf { get; } = group?.OfStage;
+
+    /// <summary>They join a group with their first turn, because the application may choose it.</summary>
+    internal bool IsFirst { get; } = isFirst;
 
     /// <summary>
     /// Requests that may wait for one activation. System targets have no limit, because a refused registration would be lost.
@@ -98,6 +135,11 @@ internal sealed record RequestLimits(int Mailbox, int Hard, int HardOfWorkers)
 {
     internal int HardOf(GrainClass grainClass) =>
         (grainClass.Worker is null ? Hard : HardOfWorkers) is > 0 and var hard ? Math.Min(hard, Mailbox) : Mailbox;
+
+    /// <summary>Why a request is not put into a mailbox.</summary>
+    internal LimitExceededException RefusalOf(Activation activation, Call call) => new(
+        "The mailbox of " + activation.GrainId + " is full: " + activation.Limit + " requests wait (" + NameOf(activation.Class)
+        + "). The call " + call.Method.ActivityName + " was refused.");
 
     /// <summary>The option that sets the limit of a class.</summary>
     internal string NameOf(GrainClass grainClass) => HardOf(grainClass) == Mailbox ? "StageOptions.MailboxLimit"

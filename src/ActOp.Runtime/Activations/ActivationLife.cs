@@ -1,4 +1,5 @@
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Groups;
 using ActOp.Runtime.Locality;
 using Orleans;
 using Orleans.Runtime;
@@ -63,6 +64,7 @@ internal struct ActivationLife
     private volatile bool _hasLateTimer;
     private volatile RegistrationState _registration;
     private bool _isWatched;
+    private bool _isInGroup;
 
     /// <summary>Any thread; written on the turns.</summary>
     internal readonly ActivationState State => _machine.State;
@@ -124,6 +126,24 @@ internal struct ActivationLife
         activation.Parts.Directory.IsCustom(activation.Class.GrainType) ? default
             : _registration == RegistrationState.Registered ? activation.Location
             : (Volatile.Read(ref _process) as Beginning)?.Kept ?? default;
+
+    /// <summary>The activation counts in its group from the start until its end.</summary>
+    /// <exception cref="ActOp.Groups.GroupOverloadedException">The group has as many as it may have.</exception>
+    internal void EnterGroup(Activation activation, bool mayRefuse)
+    {
+        if (_isInGroup || activation.Home.Group is not { } group)
+            return;
+        group.Enter(activation.GrainId, mayRefuse);
+        _isInGroup = true;
+    }
+
+    /// <summary>Undoes <see cref="EnterGroup"/>, if it has counted the activation.</summary>
+    internal void LeaveGroup(GrainGroup? group)
+    {
+        if (_isInGroup)
+            group!.Leave();
+        _isInGroup = false;
+    }
 
     /// <summary>True for the one that makes the entry. Any thread.</summary>
     internal bool TryWatch() => !Interlocked.Exchange(ref _isWatched, true);

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Calls;
+using ActOp.Runtime.Groups;
 using ActOp.Runtime.Timers;
 using Orleans.CodeGeneration;
 
@@ -143,6 +144,7 @@ internal struct Admission
         }
 
         _waitingCount++;
+        activation.Home.Group?.Count(call);
     }
 
     /// <summary>
@@ -306,6 +308,7 @@ internal struct Admission
             extras.LastWaiting = before;
         call.Next = null;
         _waitingCount--;
+        GrainGroup.Release(call);
         if (Invariant.AreChecked)
             Invariant.Holds((_waiting is null) == (_waitingCount == 0));
     }

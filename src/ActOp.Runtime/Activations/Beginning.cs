@@ -127,6 +127,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     {
         try
         {
+            activation.Life.EnterGroup(activation, mayRefuse: state is null);
             if (activation.Class.UsesDirectory)
             {
                 var winner = await (_span is null ? RegisterAsync() : RegisterTracedAsync());
@@ -266,7 +267,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             return;
         }
 
-        activation.LogLateFailure(hooks, "OnActivateAsync");
+        activation.Parts.LogLateFailure(activation, hooks, "OnActivateAsync");
         Cancel();
         throw new TimeoutException(
             "The activation of " + activation.GrainId + " on the silo " + activation.Parts.Local.Address +

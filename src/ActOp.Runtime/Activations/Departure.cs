@@ -297,7 +297,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             }
 
             activation.Parts.Local.Log.LeftBehind(name, activation.GrainId, limit.Length);
-            activation.LogLateFailure(running, name);
+            activation.Parts.LogLateFailure(activation, running, name);
             if (_cancellation is not null)
                 Turn.Cancel(_cancellation, activation);
         }

@@ -1,6 +1,8 @@
+using System.Collections.Concurrent;
 using System.Collections.Immutable;
 using System.Reflection;
 using ActOp.Calls;
+using ActOp.Runtime.Groups;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
@@ -21,6 +23,7 @@ internal sealed class GrainClass
         typeof(GrainClass).GetMethod(nameof(OnInstance), BindingFlags.NonPublic | BindingFlags.Static)!;
 
     private readonly Func<Call, object?, bool>? _mayInterleave;
+    private readonly ConcurrentDictionary<GrainGroup, ActivationHome> _homes = new();
     private GrainConstruction? _construction;
     private ActivationHome? _home;
 
@@ -31,6 +34,7 @@ internal sealed class GrainClass
         Placement = placement;
         Reentrant = type.IsDefined(typeof(ReentrantAttribute), inherit: true);
         IsOfRuntime = type.Assembly.IsDefined(typeof(OfRuntimeAttribute), inherit: false);
+        Group = NodeGroups.NameOf(type);
         Worker = placement as StatelessWorkerPlacement;
         KeepAlive = type.IsDefined(typeof(KeepAliveAttribute), inherit: true);
         CollectionAge = type.GetCustomAttribute<CollectionAgeLimitAttribute>(inherit: true) is { } limit
@@ -75,6 +79,9 @@ internal sealed class GrainClass
     /// <summary>Set for stateless workers.</summary>
     internal StatelessWorkerPlacement? Worker { get; }
 
+    /// <summary>The group that the class names, or null.</summary>
+    internal string? Group { get; }
+
     internal bool KeepAlive { get; private init; }
 
     /// <summary>The collection age of the class; infinite if it is never collected, null for the configured one.</summary>
@@ -97,8 +104,14 @@ internal sealed class GrainClass
     /// <summary>The class has an OnDeactivateAsync of its own.</summary>
     internal bool HasDeactivationHook { get; }
 
-    /// <summary>The object that the activations of this class share. All activations of a class on a node use one stage.</summary>
-    internal ActivationHome HomeOn(ActivationParts parts, Stage stage) => _home ??= new ActivationHome(parts, this, stage);
+    /// <summary>
+    /// The object that the activations of this class share, until they join a group. All activations of a class on a node use one stage.
+    /// </summary>
+    internal ActivationHome HomeOn(ActivationParts parts, Stage stage) => _home ??= NewHome(parts, stage);
+
+    /// <summary>The object that the activations of this class in the group share.</summary>
+    internal ActivationHome HomeIn(GrainGroup group, ActivationHome first) => _homes.GetOrAdd(
+        group, static (group, first) => new ActivationHome(first.Parts, first.Class, first.Stage, group), first);
 
     /// <summary>How instances are constructed. Created for the first instance, because system targets and observers need none.</summary>
     internal GrainConstruction ConstructionOn(IServiceProvider services) =>
@@ -111,6 +124,13 @@ internal sealed class GrainClass
     internal bool UsesDirectory => Worker is null;
 
     internal bool MayInterleave(Call call, object? instance) => _mayInterleave is not null && _mayInterleave(call, instance);
+
+    private ActivationHome NewHome(ActivationParts parts, Stage stage)
+    {
+        if (parts.Groups is not { } groups || !ReferenceEquals(stage, parts.Stages.Work) || (!IsOrdinary && IsOfRuntime))
+            return new ActivationHome(parts, this, stage);
+        return new ActivationHome(parts, this, stage, groups.OfClass(Group), groups.AreChosen);
+    }
 
     private IEnumerable<IConfigureGrainContext> ContextConfigurators(IServiceProvider services)
     {

@@ -4,7 +4,9 @@ using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Reflection;
+using ActOp.Configuration;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Groups;
 using ActOp.Runtime.Placement;
 using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;
@@ -54,6 +56,8 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         var classes = TypeManifest.GrainClasses.Where(entry => options is null || options.Classes.Contains(entry.Type))
             .Select(entry => NamedBy(providers, entry));
         var hosted = Unique(classes.OrderBy(static entry => entry.GrainType, StringComparer.Ordinal).ToArray()).Select(ReadClass).ToArray();
+        if (services.GetService<IOptions<GroupsOptions>>()?.Value is { } groups)
+            NodeGroups.CheckClasses(groups, hosted.Select(static one => one.Type));
         _hosted = hosted.ToFrozenDictionary(static one => GrainType.Create(one.Entry.GrainType));
         return new SiloManifest
         {

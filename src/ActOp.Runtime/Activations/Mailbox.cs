@@ -82,6 +82,12 @@ internal struct Mailbox
         return item;
     }
 
+    /// <summary>The oldest item, which stays. On the turn, before the first <see cref="TakeItem"/> of it.</summary>
+    internal MailboxItem? First() => _ready ??= TakeInbox();
+
+    /// <summary>Items wait. On the turn.</summary>
+    internal bool HasMore => _ready is not null || Volatile.Read(ref _inbox) is not null;
+
     /// <summary>Everything that has arrived, the oldest first; or marks the activation as idle and returns null.</summary>
     private MailboxItem? TakeInbox()
     {

@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Groups;
 using ActOp.Runtime.Timers;
 using ActOp.Wire;
 using Orleans.Runtime;
@@ -20,6 +21,7 @@ internal static class RequestRun
     {
         if (Invariant.AreChecked)
             Invariant.Holds(call.Step == CallStep.Request);
+        GrainGroup.Release(call);
         if (call.Error is not null)
         {
             Answer(activation, call);
@@ -94,6 +96,7 @@ internal static class RequestRun
     /// <summary>Ends a request that never ran. Any thread that holds the call.</summary>
     internal static void Fail(Call call, Exception exception)
     {
+        GrainGroup.Release(call);
         if (!call.TryClaim())
             return;
         call.Error = exception;

@@ -1,5 +1,6 @@
 using System.Diagnostics.Metrics;
 using ActOp.Runtime.Foundation;
+using ActOp.Runtime.Groups;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Stages;
 using ActOp.Staging;
@@ -25,7 +26,7 @@ internal sealed class RuntimeMetrics : IDisposable
     private long _refused;
 
     internal RuntimeMetrics(
-        Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages, Func<Refusals> refusals,
+        Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, NodeStages stages, Func<Refusals> refusals,
         TimeProvider time, ILogger log)
     {
         Calls = new CallMetrics(_meter, OfOrleans.Meter, time, log);
@@ -54,7 +55,9 @@ internal sealed class RuntimeMetrics : IDisposable
             description: "Calls of loggers, activity listeners and contexts of the application that have thrown, in this process.");
         foreach (var stage in sized)
             Add(stage);
-        foreach (var stage in stages)
+        if (stages.Groups is { } groups)
+            GroupMetrics.Observe(_meter, groups);
+        foreach (var stage in stages.All)
         {
             var tag = new KeyValuePair<string, object?>("stage", stage.Name);
             _meter.CreateObservableUpDownCounter("actop.stage.queued", () => new Measurement<int>(stage.Counters.Queued, tag));

@@ -170,6 +170,18 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(610, LogLevel.Warning, "Refused {count} frames of {peer} ({reason}). The last one: {what}.")]
     private static partial void Refused(ILogger logger, long count, SiloAddress peer, string reason, string what, Exception? exception);
 
+    [LoggerMessage(611, LogLevel.Warning, "The group {group} has refused {count} calls: {limit} is {value}. The last one: {what}.")]
+    private static partial void GroupRefused(ILogger logger, string group, long count, string limit, double value, string what);
+
+    [LoggerMessage(612, LogLevel.Warning,
+        "GroupsOptions.Select failed for a grain of {grainClass}: {what}. Such grains are in the group of their class. Logged once for "
+            + "each class.")]
+    private static partial void GroupSelectorFailed(ILogger logger, Type grainClass, string what, Exception? exception);
+
+    [LoggerMessage(613, LogLevel.Information,
+        "{grainClass} has [Group(\"{group}\")], which has no effect: this silo has no groups (AddGroups).")]
+    private static partial void GroupWithoutEffect(ILogger logger, Type grainClass, string group);
+
     [LoggerMessage(640, LogLevel.Warning, "The option {option} is set and has no effect: {reason}. See docs/migrating-from-orleans.md.")]
     private static partial void OptionWithoutEffect(ILogger logger, string option, string reason);
 
@@ -301,6 +313,14 @@ internal sealed partial class Log(ILogger logger)
     internal void DehydrationFailed(GrainId grain, Exception exception) => DehydrationFailed(logger, grain, exception);
 
     internal void RehydrationFailed(GrainId grain, Exception exception) => RehydrationFailed(logger, grain, exception);
+
+    internal void GroupWithoutEffect(Type grainClass, string group) => GroupWithoutEffect(logger, grainClass, group);
+
+    internal void GroupRefused(string group, long count, string limit, double value, string what) =>
+        GroupRefused(logger, group, count, limit, value, what);
+
+    internal void GroupSelectorFailed(Type grainClass, string what, Exception? exception) =>
+        GroupSelectorFailed(logger, grainClass, what, exception);
 
     internal void Refused(SiloAddress peer, string reason, long count, string what, Exception? exception) =>
         Refused(logger, count, peer, reason, what, exception);

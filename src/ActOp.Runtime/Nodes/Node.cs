@@ -88,7 +88,7 @@ internal sealed class Node : IDisposable
         _border = new BorderReport(log);
         try
         {
-            Stages = new NodeStages(setup.Stages, setup.Driver, log, IsSilo);
+            Stages = new NodeStages(setup.Stages, setup.Driver, Local, setup.Groups);
             ClusterView = new ClusterView(Local);
             Edges = new EdgeCounters();
             var parts = new ActivationParts
@@ -108,7 +108,7 @@ internal sealed class Node : IDisposable
             };
             Activations = new ActivationTable(parts);
             SizedStages = Stages.SizedWith(() => Peers!);
-            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages.All, () => Refusals!, Local.TaskTime,
+            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages, () => Refusals!, Local.TaskTime,
                 Local.Log.Logger);
             Classes = new GrainClasses(setup.Services, setup.DefaultPlacement, IsSilo);
             Abandoned = new AbandonedRequests(Local.Clock, Metrics, runsExpired: !setup.Messaging.DropExpiredMessages);

@@ -75,6 +75,9 @@ internal sealed record NodeSetup
 
     internal required StageOptions Stages { get; init; }
 
+    /// <summary>The groups of a silo; null for none.</summary>
+    internal GroupsOptions? Groups { get; init; }
+
     internal required MeshOptions Mesh { get; init; }
 
     internal required ConnectionLimitOptions ConnectionLimits { get; init; }
@@ -185,6 +188,9 @@ internal static class SetupReader
         var shedding = Option<LoadSheddingOptions>(services);
         OptionRules.Check(shedding);
         OptionRules.Check(Option<ResourceOptimizedPlacementOptions>(services));
+        var groups = Option<GroupsOptions>(services);
+        if (groups.AreUsed)
+            groups.Validate(Option<StageOptions>(services), Environment.ProcessorCount);
         return OverTls(Common(services, address, Option<SiloMessagingOptions>(services)) with
         {
             Workers = workers,
@@ -196,6 +202,7 @@ internal static class SetupReader
             Table = table,
             Membership = membership,
             Directory = new DirectoryLimits { SilentLease = membership.LeaseDuration },
+            Groups = groups.AreUsed ? groups : null,
         });
     }
 

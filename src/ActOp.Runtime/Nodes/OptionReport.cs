@@ -1,5 +1,7 @@
 using System.Reflection;
+using ActOp.Configuration;
 using ActOp.Runtime.Foundation;
+using ActOp.Runtime.Groups;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
@@ -66,6 +68,15 @@ internal static class OptionReport
     {
         foreach (var entry in All.Where(entry => entry.IsSet(services, messaging)))
             log.OptionWithoutEffect(entry.Option.Name, entry.Option.Reason);
+        if (services.GetService<IOptions<GroupsOptions>>()?.Value is { AreUsed: false })
+        {
+            foreach (var type in services.GetService<IOptions<GrainTypeOptions>>()?.Value.Classes ?? [])
+            {
+                if (NodeGroups.NameOf(type) is { } name)
+                    log.GroupWithoutEffect(type, name);
+            }
+        }
+
         foreach (var option in services.GetServices<OptionWithoutEffect>())
             log.OptionWithoutEffect(option.Name, option.Reason);
     }

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
+using ActOp.Runtime.Groups;
 
 namespace ActOp.Runtime.Routing;
 
@@ -29,6 +30,7 @@ internal sealed class AbandonedRequests(Clock clock, RuntimeMetrics metrics, boo
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool DropNow(Call call)
     {
+        GrainGroup.Release(call);
         metrics.RequestDropped();
         if (call.TryClaim())
             call.Recycle();

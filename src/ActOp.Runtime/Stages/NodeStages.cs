@@ -1,7 +1,9 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Foundation;
+using ActOp.Runtime.Groups;
 using ActOp.Runtime.Routing;
 using ActOp.Staging;
+using ActOp.Staging.Groups;
 
 namespace ActOp.Runtime.Stages;
 
@@ -18,8 +20,10 @@ internal sealed class NodeStages : IDisposable
     private readonly StageDriver? _driver;
     private readonly Log _log;
 
-    internal NodeStages(StageOptions options, StageDriver? driver, Log log, bool isSilo)
+    internal NodeStages(StageOptions options, StageDriver? driver, LocalNode local, GroupsOptions? groups)
     {
+        var log = local.Log;
+        Groups = groups is null ? null : new NodeGroups(groups, local);
         _options = options;
         _driver = driver;
         _log = log;
@@ -29,8 +33,8 @@ internal sealed class NodeStages : IDisposable
                 ? NewOfRuntime("control")
                 : new Stage("control", driver, exception => log.StageFailed("control", exception));
             // A simulated silo needs no thread that nobody waits for.
-            Locality = driver is null && isSilo ? NewOfRuntime("locality") : Control;
-            Work = New("work", options.WorkThreads);
+            Locality = driver is null && local.IsSilo ? NewOfRuntime("locality") : Control;
+            Work = New("work", options.WorkThreads, Groups?.OfStage);
             SiloSend = New("silo-send", options.SiloSendThreads);
             ClientSend = New("client-send", options.ClientSendThreads);
         }
@@ -44,6 +48,9 @@ internal sealed class NodeStages : IDisposable
 
     /// <summary>Raised when a long turn delays the next pause of a thread, at which it would write its frames.</summary>
     internal event Action? Held;
+
+    /// <summary>The groups that share the time of the work stage; null for none, the usual case.</summary>
+    internal NodeGroups? Groups { get; }
 
     /// <summary>Turns.</summary>
     internal Stage Work { get; } = null!;
@@ -99,9 +106,10 @@ internal sealed class NodeStages : IDisposable
     private static SizedStage Sized(Stage stage, bool neverBlocks, int? given) =>
         new(stage.Name, neverBlocks, given, () => stage.Threads, stage.SetThreads, () => stage.Usage);
 
-    private Stage New(string name, int? threads) => _driver is { } driver
+    private Stage New(string name, int? threads, StageGroups? groups = null) => _driver is { } driver
         ? new(name, driver, exception => _log.StageFailed(name, exception), SendBatch.Flush)
-        : new(name, threads ?? StageOptions.DefaultThreads, _options.Mode, exception => _log.StageFailed(name, exception), SendBatch.Flush)
+        : new(name, threads ?? StageOptions.DefaultThreads, _options.Mode, exception => _log.StageFailed(name, exception), SendBatch.Flush,
+            groups)
         {
             IsMeasured = _options.Measure,
             OnHeld = () => Held?.Invoke(),

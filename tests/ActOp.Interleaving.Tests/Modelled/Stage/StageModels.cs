@@ -1,4 +1,5 @@
 using ActOp.Interleaving.Tests.Exploring;
+using ActOp.Staging.Groups;
 
 namespace ActOp.Staging;
 
@@ -377,9 +378,10 @@ public static class StageModels
         { Stops = true },
     };
 
-    public static IReadOnlyCollection<string> Names => Constructors.Keys;
+    public static IReadOnlyCollection<string> Names => [.. Constructors.Keys, .. GroupModels.Constructors.Keys];
 
-    public static Model Create(string name) => Constructors[name]();
+    public static Model Create(string name) =>
+        (Constructors.TryGetValue(name, out var create) ? create : GroupModels.Constructors[name])();
 }
 
 /// <summary>
@@ -395,6 +397,7 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
     private int _running;
     private int _waiting;
     private Worker _first = null!;
+    private StageGroups? _groups;
 
     internal Stage Stage { get; private set; } = null!;
 
@@ -409,17 +412,25 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
 
     internal bool Stops { get; init; }
 
+    /// <summary>How many groups share the stage; 0 for none.</summary>
+    internal int Groups { get; init; }
+
     internal Action<StageModel>? BeforeBegin { get; init; }
 
     public override void Start(Interleaver run)
     {
         _run = run;
         Worker.Current?.Leave();
-        Stage = new Stage("s", threads, StageMode.OwnThreads, exception =>
+        // Each slice ends after one item.
+        _groups = Groups == 0 ? null : new StageGroups(
+            [.. Enumerable.Range(0, Groups).Select(static group => new GroupShape("g" + group, 1 + group))],
+            new GroupSetting(TimeSpan.Zero, TimeSpan.FromSeconds(1), threads, TimeProvider.System));
+        Action<Exception> onError = exception =>
         {
             if (exception is not ScheduleOverException)
                 _findings.Add(exception.ToString());
-        });
+        };
+        Stage = new Stage("s", threads, StageMode.OwnThreads, onError, null, _groups);
         run.Settle();
         _first = Stage.Workers[0];
         BeforeBegin?.Invoke(this);
@@ -455,9 +466,9 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
 
     internal bool HasPosted(IStageItem item) => ((ModelItem)item).IsPosted;
 
-    internal IStageItem Item(Action? action = null)
+    internal IStageItem Item(Action? action = null, int? group = null)
     {
-        var item = new ModelItem(this, action);
+        var item = new ModelItem(this, action, group is { } index ? _groups!["g" + index] : null);
         _items.Add(item);
         return item;
     }
@@ -476,11 +487,13 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
             _waiting--;
         }
 
-        return (Item(() =>
-        {
-            begin?.Invoke();
-            Meet();
-        }), Item(Meet));
+        return (Item(
+            () =>
+            {
+                begin?.Invoke();
+                Meet();
+            },
+            Groups > 0 ? 0 : null), Item(Meet, Groups > 0 ? Groups - 1 : null));
     }
 
     /// <summary>An item waits for another one.</summary>
@@ -526,8 +539,10 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
         _running--;
     }
 
-    private sealed class ModelItem(StageModel model, Action? action) : IStageItem
+    private sealed class ModelItem(StageModel model, Action? action, StageGroup? group) : IStageItem
     {
+        StageGroup? IStageItem.Group => group;
+
         internal int Posted { get; set; }
 
         internal bool IsPosted { get; set; }

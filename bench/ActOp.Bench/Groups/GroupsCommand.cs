@@ -1,0 +1,71 @@
+using System.CommandLine;
+using ActOp.Bench.Calls;
+using ActOp.Harness.Reports;
+
+namespace ActOp.Bench.Groups;
+
+/// <summary>The command line of the experiments on groups.</summary>
+internal static class GroupsCommand
+{
+    private static readonly Dictionary<string, Func<CallSettings, Action<Row>, Task>> Experiments = new()
+    {
+        ["noisy"] = NoisyTenant.Measure,
+        ["overhead"] = GroupOverhead.Measure,
+    };
+
+    internal static Command Build()
+    {
+        var names = new Argument<string[]>("experiments")
+        {
+            Description = string.Join(", ", Experiments.Keys) + "; all when none is named.",
+            Arity = ArgumentArity.ZeroOrMore,
+        };
+        var runs = new Option<int>("--runs") { Description = "Runs of each measurement.", DefaultValueFactory = _ => 3 };
+        var seconds = new Option<double>("--seconds") { Description = "Length of one run.", DefaultValueFactory = _ => 3 };
+        var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
+        var ignoreBars = new Option<bool>("--ignore-bars")
+        {
+            Description = "Succeed when a bar is missed too: for runs that are too short to judge by.",
+        };
+        var command = new Command("groups", "Groups of grains that share a silo. Fails when a bar is missed.")
+        {
+            names, runs, seconds, json, ignoreBars,
+        };
+        command.SetAction(async (parsed, _) =>
+        {
+            var chosen = parsed.GetValue(names) is { Length: > 0 } named ? named : [.. Experiments.Keys];
+            if (chosen.FirstOrDefault(name => !Experiments.ContainsKey(name)) is { } unknown)
+            {
+                Console.Error.WriteLine("There is no experiment called " + unknown + ".");
+                return 2;
+            }
+
+            var settings = new CallSettings(parsed.GetValue(runs), (int)(1000 * parsed.GetValue(seconds)));
+            if (settings.Runs is < 1 or > 100 || settings.Milliseconds is < 100 or > 60_000)
+            {
+                Console.Error.WriteLine("--runs must be 1 to 100, --seconds 0.1 to 60.");
+                return 2;
+            }
+
+            return await Run(chosen, settings, parsed.GetValue(json)) || parsed.GetValue(ignoreBars) ? 0 : 1;
+        });
+        return command;
+    }
+
+    private static async Task<bool> Run(string[] names, CallSettings settings, string? json)
+    {
+        var rows = new List<Row>();
+        foreach (var name in names)
+        {
+            await Experiments[name](settings, row =>
+            {
+                rows.Add(row);
+                Console.WriteLine(row);
+            });
+        }
+
+        if (json is not null)
+            ReportFile.WriteJson(json, rows);
+        return !rows.Exists(static row => row.Met == false);
+    }
+}

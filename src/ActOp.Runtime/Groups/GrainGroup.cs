@@ -1,0 +1,172 @@
+using System.Runtime.CompilerServices;
+using ActOp.Calls;
+using ActOp.Configuration;
+using ActOp.Groups;
+using ActOp.Runtime.Foundation;
+using ActOp.Staging.Groups;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Groups;
+
+/// <summary>The limits of a group, in the order of <see cref="GrainGroup.Refused(GroupLimit)"/>.</summary>
+internal enum GroupLimit
+{
+    /// <summary><see cref="GroupOptions.MaxActivations"/>.</summary>
+    Activations,
+
+    /// <summary><see cref="GroupOptions.MaxQueued"/>.</summary>
+    Queued,
+
+    /// <summary><see cref="GroupOptions.MaxCallsPerSecond"/>.</summary>
+    CallsPerSecond,
+}
+
+/// <summary>
+/// One group of grains on this silo: its limits, and what it has of them. Its share of the time is in <see cref="OfStage"/>.
+/// </summary>
+/// <remarks>
+/// Any thread, without a lock. A request that counts as waiting refers to its group (<see cref="Call.CountedIn"/>) from
+/// <see cref="TryAdmit"/> or <see cref="Count"/> until <see cref="Release"/>; it is counted by whoever has it, so in one group at a time.
+/// </remarks>
+internal sealed class GrainGroup(LocalNode local, string name, GroupOptions options, StageGroup ofStage)
+{
+    /// <summary>Between two log lines about one limit.</summary>
+    private const long QuietMs = 10_000;
+
+    private static readonly string[] LimitNames =
+        [nameof(GroupOptions.MaxActivations), nameof(GroupOptions.MaxQueued), nameof(GroupOptions.MaxCallsPerSecond)];
+
+    /// <summary>The time between two calls at the greatest rate, in time stamps; 0 without a limit.</summary>
+    private readonly double _callInterval = options.MaxCallsPerSecond is { } rate ? local.Time.TimestampFrequency / rate : 0;
+    private readonly long[] _refused = new long[LimitNames.Length];
+    private readonly long[] _logged = new long[LimitNames.Length];
+    private readonly long[] _quietUntil = new long[LimitNames.Length];
+    private long _activations;
+    private long _queued;
+
+    /// <summary>When the next call would come at the greatest rate, as a time stamp.</summary>
+    private double _nextCall;
+
+    internal string Name { get; } = name;
+
+    internal StageGroup OfStage { get; } = ofStage;
+
+    /// <summary>A request must be admitted.</summary>
+    internal bool IsLimited { get; } = options.MaxQueued is not null || options.MaxCallsPerSecond is not null;
+
+    /// <summary>The time for which it has held threads of the work stage, in microseconds.</summary>
+    internal double Used => OfStage.Used;
+
+    /// <summary>A budget of it is spent: its turns wait for the next interval. A racy snapshot.</summary>
+    internal bool IsInactive => OfStage.IsBlocked;
+
+    internal long Activations => Interlocked.Read(ref _activations);
+
+    /// <summary>Requests that wait; counted only with a limit.</summary>
+    internal long Queued => Interlocked.Read(ref _queued);
+
+    internal static string NameOf(GroupLimit limit) => LimitNames[(int)limit];
+
+    internal long Refused(GroupLimit limit) => Interlocked.Read(ref _refused[(int)limit]);
+
+    /// <summary>Counts an activation that starts.</summary>
+    /// <param name="grain">The grain.</param>
+    /// <param name="mayRefuse">False for one that has come with the state of the grain.</param>
+    /// <exception cref="GroupOverloadedException">There are as many as the limit.</exception>
+    internal void Enter(GrainId grain, bool mayRefuse)
+    {
+        var now = Interlocked.Increment(ref _activations);
+        if (!mayRefuse || options.MaxActivations is not { } limit || now <= limit)
+            return;
+        Leave();
+        throw Refuse(GroupLimit.Activations, limit, TimeSpan.FromSeconds(1), "the activation of " + grain);
+    }
+
+    /// <summary>An activation that was counted has ended.</summary>
+    internal void Leave() => Interlocked.Decrement(ref _activations);
+
+    /// <summary>Counts a request that arrives. The exception to refuse it with, or null.</summary>
+    internal GroupOverloadedException? TryAdmit(Call call)
+    {
+        if (call.Method.IsOfRuntime)
+            return null;
+        if (options.MaxQueued is { } most && Queued >= most)
+        {
+            var drained = TimeSpan.FromMicroseconds(Math.Clamp(most * OfStage.MeanItem, 10_000, 10_000_000));
+            return Refuse(GroupLimit.Queued, most, drained, call.Method.ActivityName);
+        }
+
+        if (_callInterval > 0 && !TryUseRate(out var wait))
+            return Refuse(GroupLimit.CallsPerSecond, options.MaxCallsPerSecond!.Value, wait, call.Method.ActivityName);
+        Count(call);
+        return null;
+    }
+
+    /// <summary>A request of the group waits from now on. Nothing if it was counted before.</summary>
+    internal void Count(Call call)
+    {
+        if (options.MaxQueued is null || call.Method.IsOfRuntime || call.CountedIn is not null)
+            return;
+        call.CountedIn = this;
+        Interlocked.Increment(ref _queued);
+    }
+
+    /// <summary>A request does not wait any more. Nothing if it was not counted.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static void Release(Call call)
+    {
+        if (call.CountedIn is not null)
+            ReleaseCounted(call);
+    }
+
+    private static void ReleaseCounted(Call call)
+    {
+        Interlocked.Decrement(ref ((GrainGroup)call.CountedIn!)._queued);
+        call.CountedIn = null;
+    }
+
+    /// <summary>The generic cell rate algorithm (ITU-T I.371), with the calls of one second at once.</summary>
+    private bool TryUseRate(out TimeSpan wait)
+    {
+        double now = local.Time.GetTimestamp();
+        var burst = Math.Max(local.Time.TimestampFrequency, _callInterval);
+        while (true)
+        {
+            var next = Volatile.Read(ref _nextCall);
+            var begin = Math.Max(next, now);
+            if (begin + _callInterval - now > burst + 1)
+            {
+                wait = TimeSpan.FromSeconds((begin + _callInterval - now - burst) / local.Time.TimestampFrequency);
+                return false;
+            }
+
+            wait = default;
+            if (Interlocked.CompareExchange(ref _nextCall, begin + _callInterval, next).Equals(next))
+                return true;
+        }
+    }
+
+    /// <summary>Counts a request that the group could not refuse.</summary>
+    internal void UseRate()
+    {
+        for (var next = Volatile.Read(ref _nextCall); _callInterval > 0; next = Volatile.Read(ref _nextCall))
+        {
+            var after = Math.Max(next, local.Time.GetTimestamp()) + _callInterval;
+            if (Interlocked.CompareExchange(ref _nextCall, after, next).Equals(next))
+                return;
+        }
+    }
+
+    private GroupOverloadedException Refuse(GroupLimit limit, double value, TimeSpan retryAfter, string what)
+    {
+        var index = (int)limit;
+        var count = Interlocked.Increment(ref _refused[index]);
+        var (now, until) = (local.Clock.Now, Volatile.Read(ref _quietUntil[index]));
+        if ((until == 0 || now >= until) && Interlocked.CompareExchange(ref _quietUntil[index], now + QuietMs, until) == until)
+            local.Log.GroupRefused(Name, count - Interlocked.Exchange(ref _logged[index], count), NameOf(limit), value, what);
+        return new GroupOverloadedException(
+            "The group \"" + Name + "\" has reached its limit on " + local.Address + ": " + NameOf(limit) + " is " + value + ". Refused: "
+            + what + ". Try again after " + Math.Ceiling(retryAfter.TotalMilliseconds) + " ms.",
+            Name, NameOf(limit), retryAfter);
+    }
+}

@@ -1,0 +1,135 @@
+using System.Collections.Concurrent;
+using System.Collections.Frozen;
+using System.Reflection;
+using ActOp.Calls;
+using ActOp.Configuration;
+using ActOp.Groups;
+using ActOp.Runtime.Foundation;
+using ActOp.Staging;
+using ActOp.Staging.Groups;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Groups;
+
+/// <summary>The groups of a silo, and which of them a grain is in.</summary>
+/// <remarks>
+/// Any thread. Immutable, but for the set of the classes that were logged. The delegate of the application is called on turns only.
+/// Failures of it: throws, or names an unknown group: the group of the class, counted, logged once per class. Hangs: it
+/// holds a thread of the work stage, as any code of a grain; that is logged as a long turn.
+/// </remarks>
+internal sealed class NodeGroups
+{
+    private readonly GroupsOptions _options;
+    private readonly Log _log;
+    private readonly FrozenDictionary<string, GrainGroup> _byName;
+    private readonly ConcurrentDictionary<Type, bool> _logged = new();
+    private long _failures;
+
+    internal NodeGroups(GroupsOptions options, LocalNode local)
+    {
+        _options = options;
+        _log = local.Log;
+        var shapes = ParentsFirst();
+        OfStage = new StageGroups(shapes,
+            new GroupSetting(options.Quantum, options.Interval, Environment.ProcessorCount, TimerThread.Shared));
+        _byName = shapes.Select(shape => new GrainGroup(local, shape.Name, OptionsOf(shape.Name), OfStage[shape.Name]))
+            .ToFrozenDictionary(static group => group.Name, StringComparer.Ordinal);
+        Default = _byName[GroupsOptions.DefaultGroup];
+    }
+
+    /// <summary>The group of all grains that are in no other.</summary>
+    internal GrainGroup Default { get; }
+
+    /// <summary>What the work stage knows of the groups.</summary>
+    internal StageGroups OfStage { get; }
+
+    internal IEnumerable<GrainGroup> All => _byName.Values;
+
+    /// <summary>How often the delegate has thrown or has named an unknown group.</summary>
+    internal long SelectorFailures => Interlocked.Read(ref _failures);
+
+    internal int MaxSeries => _options.MaxSeries;
+
+    /// <summary>Checks the attributes of the classes that this silo hosts.</summary>
+    /// <exception cref="OrleansConfigurationException">A class names a group that does not exist.</exception>
+    internal static void CheckClasses(GroupsOptions options, IEnumerable<Type> classes)
+    {
+        if (!options.AreUsed)
+            return;
+        foreach (var type in classes)
+        {
+            GroupsOptions.Check(NameOf(type) is not { } name || name == GroupsOptions.DefaultGroup || options.Groups.ContainsKey(name),
+                "The class " + type + " has [Group(\"" + NameOf(type) + "\")], and the silo has no such group: add it by AddGroups, or "
+                + "remove the attribute");
+        }
+    }
+
+    /// <summary>The application has a delegate that chooses groups.</summary>
+    internal bool AreChosen => _options.Select is not null;
+
+    /// <summary>The group that the application chooses for an activation. On its first turn.</summary>
+    /// <param name="grain">The grain.</param>
+    /// <param name="type">Its class.</param>
+    /// <param name="ofClass">The group that its class names, or null.</param>
+    /// <param name="request">The request that activates it, or null. It was not admitted by the group: it is counted now.</param>
+    internal GrainGroup Chosen(GrainId grain, Type type, string? ofClass, Call? request)
+    {
+        var group = Ask(grain, type, request?.Context) ?? OfClass(ofClass);
+        if (request is { Method.IsOfRuntime: false })
+            group.UseRate();
+        return group;
+    }
+
+    private GrainGroup? Ask(GrainId grain, Type type, RequestContextData? context)
+    {
+        try
+        {
+            if (_options.Select!(grain, context?.Values) is not { } name)
+                return null;
+            if (_byName.TryGetValue(name, out var group))
+                return group;
+            Report(type, "it has named the group \"" + name + "\", which does not exist", null);
+        }
+        catch (Exception exception)
+        {
+            Report(type, "it has thrown", exception);
+        }
+
+        return null;
+    }
+
+    /// <summary>The group of the grains of a class for which the application chooses none.</summary>
+    internal GrainGroup OfClass(string? name) => name is not null && _byName.TryGetValue(name, out var group) ? group : Default;
+
+    private void Report(Type type, string what, Exception? exception)
+    {
+        Interlocked.Increment(ref _failures);
+        if (_logged.TryAdd(type, true))
+            _log.GroupSelectorFailed(type, what, exception);
+    }
+
+    /// <summary>The group that a class names, or null.</summary>
+    internal static string? NameOf(Type type) => type.GetCustomAttribute<GroupAttribute>(inherit: true)?.Name;
+
+    private GroupOptions OptionsOf(string name) => _options.Groups.TryGetValue(name, out var group) ? group : new GroupOptions();
+
+    private List<GroupShape> ParentsFirst()
+    {
+        List<GroupShape> shapes = [];
+        HashSet<string> added = new(StringComparer.Ordinal);
+        foreach (var name in _options.Groups.Keys.Append(GroupsOptions.DefaultGroup))
+            Add(name);
+        return shapes;
+
+        void Add(string name)
+        {
+            if (!added.Add(name))
+                return;
+            var options = OptionsOf(name);
+            if (options.Parent is { } parent)
+                Add(parent);
+            var ticks = _options.Mode == BudgetMode.Ticks ? options.Ticks : null;
+            shapes.Add(new GroupShape(name, options.Weight, options.Parent, options.Max, ticks));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+using System.Collections.Concurrent;
+
+namespace ActOp.Staging.Groups;
+
+/// <summary>What a group gets of a stage. Immutable.</summary>
+/// <param name="Name">Its name.</param>
+/// <param name="Weight">Its share among the groups with the same parent that compete, above 0.</param>
+/// <param name="Parent">The name of the group in whose share it is; null for none.</param>
+/// <param name="Max">The most that it gets, as a share of all processors, above 0 to 1; null for no limit.</param>
+/// <param name="Ticks">Milliseconds of one processor per interval that it gets; null for no limit.</param>
+internal sealed record GroupShape(string Name, double Weight, string? Parent = null, double? Max = null, double? Ticks = null);
+
+/// <summary>One group of a stage: the items of it that wait, and where it competes.</summary>
+/// <remarks>
+/// Any thread adds items and reads the figures. All else belongs to <see cref="StageGroups"/> and is changed under its lock.
+/// </remarks>
+internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
+{
+    internal readonly ConcurrentQueue<IStageItem> Items = new();
+
+    /// <summary>Items that wait: counted after they were added, so never more than there are.</summary>
+    internal int Count;
+
+    /// <summary>Times of slices of this group, in microseconds, whole turns.</summary>
+    private double _used;
+    private double _debt;
+    private long _slices;
+    private long _items;
+    private double _itemMicroseconds = 1;
+    private int _checkEvery = 1;
+
+    internal GroupShape Shape { get; } = shape;
+
+    internal StageGroup? Parent { get; } = parent;
+
+    /// <summary>The share among the groups with the same parent. Null for the group of the runtime, which does not compete.</summary>
+    internal Share? Share { get; set; }
+
+    /// <summary>Where its own items compete with its children; null if it has none.</summary>
+    internal ShareLevel? Level { get; set; }
+
+    /// <summary>The share of its own items.</summary>
+    internal Share? Direct { get; set; }
+
+    /// <summary>The levels at which its items compete, from its own up to the first.</summary>
+    internal Competition[] Path { get; set; } = [];
+
+    /// <summary>Its budgets that can end; empty for most.</summary>
+    internal List<TickBudget> Budgets { get; } = [];
+
+    /// <summary>A budget of it is spent: nothing of it and of its children is picked.</summary>
+    internal bool IsBlocked { get; set; }
+
+    /// <summary>Items that wait. A racy snapshot.</summary>
+    internal int Queued => Math.Max(0, Volatile.Read(ref Count));
+
+    /// <summary>The time for which it has held threads of the stage, in microseconds.</summary>
+    internal double Used => Volatile.Read(ref _used);
+
+    /// <summary>What it had used too much when it last ended a slice, in microseconds; 0 if it owes nothing.</summary>
+    internal double Debt => Volatile.Read(ref _debt);
+
+    /// <summary>Items run.</summary>
+    internal long Ran => Volatile.Read(ref _items);
+
+    /// <summary>The mean time of an item, in microseconds; 0 before the first.</summary>
+    internal double MeanItem => Used / Math.Max(1, Ran);
+
+    /// <summary>Slices that it was picked for.</summary>
+    internal long Slices => Volatile.Read(ref _slices);
+
+    /// <summary>
+    /// After so many items a thread reads the clock: a quarter of a quantum if they take as long as before. Items that suddenly take longer
+    /// are found by the <see cref="StageMonitor"/> after some milliseconds.
+    /// </summary>
+    internal int CheckEvery => Volatile.Read(ref _checkEvery);
+
+    /// <summary>Under the lock: a slice has ended.</summary>
+    internal void Add(double used, int items, double quantum)
+    {
+        Volatile.Write(ref _used, _used + used);
+        Volatile.Write(ref _slices, _slices + 1);
+        Volatile.Write(ref _items, _items + items);
+        if (items == 0)
+            return;
+        var mean = used / items;
+        // Up at once: the next slice must not be as long. Down slowly.
+        _itemMicroseconds = mean > _itemMicroseconds ? mean : _itemMicroseconds + ((mean - _itemMicroseconds) / 8);
+        Volatile.Write(ref _checkEvery, Math.Clamp((int)(quantum / 4 / Math.Max(_itemMicroseconds, 0.01)), 1, 32));
+    }
+
+    /// <summary>Under the lock: what it owes now.</summary>
+    internal void SetDebt(double debt) => Volatile.Write(ref _debt, debt);
+}
+
+/// <summary>A level at which the items of a group compete.</summary>
+/// <param name="Level">The level.</param>
+/// <param name="Share">The share that stands there for the group.</param>
+/// <param name="Group">The group whose whole share it is, which a budget may block; null for the share of a group's own items.</param>
+internal readonly record struct Competition(ShareLevel Level, Share Share, StageGroup? Group);
