@@ -43,6 +43,9 @@ internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDri
 /// </remarks>
 internal sealed class PeerTable : MeshEvents, IDisposable
 {
+    /// <summary>The version of the protocol that has <see cref="FrameKind.Fanout"/>.</summary>
+    private const int FanoutVersion = 3;
+
     /// <summary>Constructed types that a silo, and the clients of one host, may name.</summary>
     private const int TypesOfSilo = 4_096;
     private const int TypesOfHost = 1_024;
@@ -244,15 +247,23 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         }
 
         if (EntryOf(target) is not { } entry || (mark != 0 && entry.Sender.Mark != mark))
-        {
-            return target.IsClient
-                ? new ClientNotAvailableException(SystemGrainIds.Client(target))
-                : new SiloUnavailableException("The silo " + target + " is no longer a member of the cluster, or has no gateway.");
-        }
-
+            return NoEntry(target);
         var control = SystemGrainIds.IsControl(affinity);
         return entry.Send(affinity.IsDefault ? 0 : affinity.GetUniformHashCode(), control, frame);
     }
+
+    /// <summary>
+    /// The data links of a node that knows the frame for many observers; 0 if it is not connected, or is of a build that does not know it.
+    /// </summary>
+    internal int LinksForMany(SiloAddress target) => !IsPlayedOld && _entries.FindEntry(target)?.Connection is { } peer
+        && peer.ProtocolVersion >= FanoutVersion ? peer.DataLinks : 0;
+
+    /// <summary>As <see cref="Send"/>, for a frame to many observers that are reached over the same link.</summary>
+    internal Exception? SendToMany(SiloAddress target, uint link, ReadOnlySpan<byte> frame) =>
+        EntryOf(target) is { } entry ? entry.Send(link, control: false, frame) : NoEntry(target);
+
+    /// <summary>For tests: the other nodes count as those of an earlier build.</summary>
+    internal bool IsPlayedOld { get; set; }
 
     /// <summary>Leaves what a client has sent in the network, or reads it again. Calls for one client must not overlap.</summary>
     internal void Pause(SiloAddress client, bool isPaused)
@@ -438,6 +449,10 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _receiveLarge.Dispose();
         _control.Dispose();
     }
+
+    private static Exception NoEntry(SiloAddress target) => target.IsClient
+        ? new ClientNotAvailableException(SystemGrainIds.Client(target))
+        : new SiloUnavailableException("The silo " + target + " is no longer a member of the cluster, or has no gateway.");
 
     /// <summary>Starts to dial a silo, or finds the dial that is under way. Null if the silo has no endpoint for this node.</summary>
     internal Peer? Dial(SiloAddress silo) => _endPointOf(silo) is { } endPoint ? Mesh.Connect(endPoint, IdOf(silo)) : null;
