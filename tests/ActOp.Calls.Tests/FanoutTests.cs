@@ -11,7 +11,8 @@ namespace ActOp.Calls.Tests;
 /// <summary>A notification to many observers is one frame for each node, and brings each what a call of its own would bring.</summary>
 public sealed class FanoutTests(TwoSilos cluster) : IClassFixture<TwoSilos>, IDisposable
 {
-    private const int Many = 100;
+    /// <summary>More than one step delivers.</summary>
+    private const int Many = 400;
 
     private readonly List<object> _kept = [];
 

@@ -5,6 +5,7 @@ using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
+using ActOp.Staging;
 using ActOp.Wire;
 using Orleans.Runtime;
 using Orleans.Serialization;
@@ -15,15 +16,21 @@ namespace ActOp.Runtime.Routing;
 /// Reads a request for many observers of this node: one call for each, with arguments of its own, as if each had got a frame.
 /// </summary>
 /// <remarks>
-/// <para>Holds nothing. On the thread that reads the frame, to its end: a later frame of the same link must not overtake it. A frame with
-/// many receivers is large, so other links do not wait for it.</para>
+/// <para>Holds nothing. A frame for few is read by the thread that reads its link. One for more than <see cref="AtOnce"/> is delivered by a
+/// <see cref="FanoutDelivery"/>.</para>
 /// <para>Silos only: one frame of a client never becomes many calls. The receivers are observers of this node, each of which takes the call
 /// into its mailbox or refuses it; that one is gone, full or fails concerns no other one.</para>
 /// </remarks>
 internal sealed class FanoutReader(
-    LocalNode local, CallSender calls, SerializationLimitOptions decoding, ActivationTable activations, RequestReader requests,
-    FrameRights rights, Refusals refusals)
+    LocalNode local, CallSender calls, SerializationLimitOptions decoding, ActivationTable activations, PeerTable peers, Stage work,
+    RequestReader requests, FrameRights rights, Refusals refusals)
 {
+    /// <summary>
+    /// Receivers of one step. With more, most of their calls would wait in mailboxes at the same time: new objects instead of pooled ones,
+    /// and nothing is in the caches any more when their turns run.
+    /// </summary>
+    internal const int AtOnce = 256;
+
     private readonly byte[] _prefix = FanoutFrame.PrefixOf(local.Address);
 
     /// <summary>Reads what follows the kind of the frame.</summary>
@@ -31,17 +38,35 @@ internal sealed class FanoutReader(
     {
         if (!rights.IsMember(sender, role, frame, "a request for many observers"))
             return;
+        if (FanoutFrame.Read(ref reader).Count <= AtOnce)
+            Deliver(sender, role, frame, 0);
+        else
+            FanoutDelivery.Begin(this, peers, work, sender, role, frame);
+    }
+
+    /// <summary>Delivers a frame to the next receivers.</summary>
+    /// <param name="sender">Where the frame comes from.</param>
+    /// <param name="role">What that may say: it is a member.</param>
+    /// <param name="frame">The whole frame.</param>
+    /// <param name="from">The first of the receivers.</param>
+    /// <returns>The receiver to go on with; 0 after the last one.</returns>
+    /// <exception cref="SerializerException">The frame is malformed.</exception>
+    internal int Deliver(Sender sender, PeerRole role, ReadOnlySpan<byte> frame, int from)
+    {
+        var session = Scratch.Rent(calls).Session;
+        var reader = new WireReader(frame[1..], session);
         var fanout = FanoutFrame.Read(ref reader);
         var header = ReadHeader(fanout, ref reader, out var source);
         if (FindMethod(sender, fanout, header) is not { } method)
-            return;
+            return 0;
         var deadline = calls.DeadlineOf(!header.HasDeadline ? CallRegistry.NoDeadline
             : header.TimeLeft > 0 ? header.TimeLeft + (long)Clock.Period.TotalMilliseconds : 0);
-        var content = frame[reader.Position..];
+        var content = frame[(1 + reader.Position)..];
         var limit = decoding.LimitOf(content.Length);
         var key = new byte[_prefix.Length + FanoutFrame.DigestDigits];
         _prefix.CopyTo(key, 0);
-        for (var index = 0; index < fanout.Count; index++)
+        var until = Math.Min(fanout.Count, from + AtOnce);
+        for (var index = from; index < until; index++)
         {
             header.ReplyTo = fanout.Receiver(index, key.AsSpan(_prefix.Length));
             var activation = Find(ref key, out var target);
@@ -49,12 +74,13 @@ internal sealed class FanoutReader(
             requests.SetRouting(call, role, header, (sender.Address, sender.Mark), target);
             call.SetRemoteSource(source.Hash, source.Type, source.Key);
             call.Deadline = deadline;
-            var session = reader.Session;
             session.Reset();
             session.LimitDecoded(limit);
             var own = new WireReader(content, session);
             requests.ReadAndRoute(call, sender, header, activation, ref own);
         }
+
+        return until < fanout.Count ? until : 0;
     }
 
     /// <summary>A frame that waited for a link was dropped: calls that somebody waits for are ended by the code that drops it.</summary>

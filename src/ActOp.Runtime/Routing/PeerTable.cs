@@ -265,15 +265,11 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>For tests: the other nodes count as those of an earlier build.</summary>
     internal bool IsPlayedOld { get; set; }
 
-    /// <summary>Leaves what a client has sent in the network, or reads it again. Calls for one client must not overlap.</summary>
-    internal void Pause(SiloAddress client, bool isPaused)
-    {
-        var peer = _entries.FindEntry(client)?.Connection;
-        if (isPaused)
-            peer?.PauseReading(ReadPause.Requests);
-        else
-            peer?.ResumeReading(ReadPause.Requests);
-    }
+    /// <summary>
+    /// Leaves what a node has sent in the network, or reads it again. Two parts use it: <see cref="Activations.StartShares"/> for clients,
+    /// <see cref="FanoutDelivery"/> for silos.
+    /// </summary>
+    internal void Pause(SiloAddress node, bool isPaused) => _entries.FindEntry(node)?.PauseRequests(isPaused);
 
     /// <summary>The bytes that wait for a node beyond its links.</summary>
     internal long WaitingBytesOf(SiloAddress address) => _entries.FindEntry(address)?.WaitingBytes ?? 0;
@@ -358,7 +354,11 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         try
         {
             foreach (var frame in frames)
+            {
+                if (Volatile.Read(ref entry.Sender.Delivery) is { } before && link.Channel == Channel.Data && before.TryQueue(role, frame))
+                    continue;
                 Reader.Read(entry.Sender, role, frame);
+            }
         }
         finally
         {
@@ -406,14 +406,20 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         catch (Exception exception)
         {
             // As for frames that do not wait: what follows a malformed one is not read.
-            _local.Log.StageFailed("control", exception);
             entry.Sender.Held.Clear();
-            entry.Break();
+            Break(entry.Address, exception);
         }
         finally
         {
             TypeShare.Current = null;
         }
+    }
+
+    /// <summary>Ends the session of a node that has sent what is no frame.</summary>
+    internal void Break(SiloAddress address, Exception exception)
+    {
+        _local.Log.StageFailed("control", exception);
+        _entries.FindEntry(address)?.Break();
     }
 
     /// <summary>Writes frames whose thread is delayed by a long turn.</summary>
