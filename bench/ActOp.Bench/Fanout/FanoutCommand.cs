@@ -18,7 +18,11 @@ internal static class FanoutCommand
     internal static Command Build()
     {
         var observers = new Option<int>("--observers") { Description = "Observers of all nodes.", DefaultValueFactory = _ => 1_000_000 };
-        var silos = new Option<int>("--silos") { Description = "Silos that have them, beside that of the sender.", DefaultValueFactory = _ => 4 };
+        var silos = new Option<int>("--silos")
+        {
+            Description = "Silos that have them, beside that of the sender.",
+            DefaultValueFactory = _ => 4,
+        };
         var client = new Option<bool>("--client") { Description = "One client has them instead of the silos." };
         var runs = new Option<int>("--runs") { Description = "Messages that are measured.", DefaultValueFactory = _ => 3 };
         var bars = new Option<bool>("--ignore-bars") { Description = "Succeed when a bar is missed too." };
@@ -104,7 +108,7 @@ internal static class FanoutCommand
         return Array.TrueForAll(rows, static row => row.Met != false);
     }
 
-    /// <summary>One grain on each silo. Their keys are tried: placement has a hint, which a silo that has just joined may not be known for.</summary>
+    /// <summary>One grain on each silo, when all have joined.</summary>
     private static async Task<List<IReaders>> FindHosts(BenchHost desk, int silos)
     {
         var found = new List<IReaders>();

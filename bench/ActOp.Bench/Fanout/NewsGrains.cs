@@ -20,7 +20,7 @@ public interface IReaders : IGrainWithIntegerKey
     /// <summary>Makes observers and returns their references.</summary>
     Task<List<IReader>> Make(int count);
 
-    /// <summary>Waits until all observers of the process have heard so many messages together, and returns the time stamp of the last.</summary>
+    /// <summary>Waits until the observers of the process have heard so many messages, and returns the time stamp of the last.</summary>
     Task<long> WaitForAsync(long messages);
 }
 

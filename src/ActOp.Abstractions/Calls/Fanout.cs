@@ -11,8 +11,8 @@ namespace ActOp.Calls;
 /// </summary>
 /// <remarks>
 /// Belongs to the thread that notifies. A call is collected only while its observer is entered (<see cref="Enter"/>), and only by the
-/// observer's own reference; every other call goes its usual way. Nothing is sent before <see cref="Send"/>, or before the limits of a frame
-/// are reached.
+/// observer's own reference; every other call goes its usual way. Nothing is sent before <see cref="Send"/>, or before the limits of a
+/// frame are reached.
 /// </remarks>
 internal abstract class Fanout(CallRuntime runtime)
 {
@@ -86,8 +86,8 @@ internal struct Notification
 public static class CallArgument
 {
     /// <summary>
-    /// Whether two values of a type that is never changed are the same value for certain: the same object, or the same bytes. False does not
-    /// say that they differ.
+    /// Whether two values of a type that is never changed are the same value for certain: the same object, or the same bytes. False does
+    /// not say that they differ.
     /// </summary>
     /// <typeparam name="T">The type of the argument.</typeparam>
     /// <param name="one">A value.</param>

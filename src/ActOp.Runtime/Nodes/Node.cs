@@ -275,8 +275,8 @@ internal sealed class Node : IDisposable
         var rights = new FrameRights(Local, Calls, Peers, Refusals, _setup.ClientRights);
         var requests = new RequestReader(Local, Calls, Activations, Router, rights, Refusals);
         var replies = new ReplyReader(Local, Calls, Locations, Peers, Sweep, rights, Refusals);
-        var many = new FanoutReader(Local, Calls, _setup.Decoding, Activations, Peers, Stages.Work, requests, rights, Refusals);
-        Peers.Reader = new FrameReader(Local, Calls, _setup.Decoding, rights, requests, replies, many, cancellations, Refusals);
+        var many = new FanoutReader(Local, Calls, _setup.Decoding, Activations, Peers, Stages.Work, requests, rights);
+        Peers.Reader = new FrameReader(Local, Calls, _setup.Decoding, rights, requests, replies, many, cancellations);
         // A silo that has joined speaks before the news of its join has arrived.
         rights.NewcomerSeen += () => Cluster?.RefreshTable();
         // A long turn delays frames that another thread can write.

@@ -7,9 +7,9 @@ namespace ActOp.Runtime.Routing;
 /// Delivers the frames of one node from a request for many observers on: some receivers, then the turns that they have caused, and so on.
 /// </summary>
 /// <remarks>
-/// <para>An item of the work stage, so no code of the application runs on a thread that reads. While it exists, the node's data links are not
-/// read, and the frames that were read before that have taken effect wait here, in order: none overtakes the request. Holds copies of these
-/// frames, and is held by the <see cref="Sender"/>; both are given back after the last one.</para>
+/// <para>An item of the work stage, so no code of the application runs on a thread that reads. While it exists, the node's data links are
+/// not read, and the frames that were read before that has taken effect wait here, in order: none overtakes the request. Holds copies of
+/// these frames, and is held by the <see cref="Sender"/>; both are given back after the last one.</para>
 /// <para>If the link is lost, what has arrived is delivered all the same, as frames that were read are. A malformed frame ends the session,
 /// and what waits behind it is dropped.</para>
 /// </remarks>

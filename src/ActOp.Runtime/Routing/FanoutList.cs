@@ -10,8 +10,8 @@ namespace ActOp.Runtime.Routing;
 
 /// <summary>What observers of a notification get: a method with its context, trace and arguments.</summary>
 /// <remarks>
-/// Belongs to its <see cref="FanoutSender"/>. Keeps the first call with the content: if nobody waits for it, until all is sent; otherwise it is
-/// its caller's from the first frame on, and not looked at any more.
+/// Belongs to its <see cref="FanoutSender"/>. Keeps the first call with the content: if nobody waits for it, until all is sent; otherwise
+/// it is its caller's from the first frame on, and not looked at any more.
 /// </remarks>
 /// <param name="template">The first call.</param>
 /// <param name="number">The place among the contents of the notification.</param>

@@ -23,7 +23,7 @@ namespace ActOp.Runtime.Routing;
 /// </remarks>
 internal sealed class FanoutReader(
     LocalNode local, CallSender calls, SerializationLimitOptions decoding, ActivationTable activations, PeerTable peers, Stage work,
-    RequestReader requests, FrameRights rights, Refusals refusals)
+    RequestReader requests, FrameRights rights)
 {
     /// <summary>
     /// Receivers of one step. With more, most of their calls would wait in mailboxes at the same time: new objects instead of pooled ones,
@@ -69,7 +69,7 @@ internal sealed class FanoutReader(
         for (var index = from; index < until; index++)
         {
             header.ReplyTo = fanout.Receiver(index, key.AsSpan(_prefix.Length));
-            var activation = Find(ref key, out var target);
+            var activation = FindActivation(ref key, out var target);
             var call = method.Rent(header.TypeArguments);
             requests.SetRouting(call, role, header, (sender.Address, sender.Mark), target);
             call.SetRemoteSource(source.Hash, source.Type, source.Key);
@@ -109,7 +109,7 @@ internal sealed class FanoutReader(
     }
 
     /// <summary>The activation of the observer with a key. A key that is not found is kept, and replaced by another array.</summary>
-    private Activation? Find(ref byte[] key, out GrainId target)
+    private Activation? FindActivation(ref byte[] key, out GrainId target)
     {
         target = new GrainId(SystemGrainIds.ObserverType, IdSpan.UnsafeCreate(key, (int)StableHash.HashOf(key)));
         if (activations.TryGet(target, out var activation))
@@ -132,7 +132,7 @@ internal sealed class FanoutReader(
         }
         catch (Exception exception)
         {
-            refusals.Add(sender, Refusal.Unknown, "a call of " + fanout.Count + " observers by an unknown method", exception);
+            rights.Refuse(sender, Refusal.Unknown, "a call of " + fanout.Count + " observers by an unknown method", exception);
             var here = SystemGrainIds.Client(local.Address);
             var digits = new byte[FanoutFrame.DigestDigits];
             for (var index = 0; index < fanout.Count && !fanout.IsOneWay; index++)

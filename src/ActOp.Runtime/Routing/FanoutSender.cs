@@ -11,16 +11,17 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>
-/// The calls of one notification that go to other nodes. Each link gets one frame with the list of its observers instead of a frame for each
-/// of them, and what they get is encoded once for all nodes.
+/// The calls of one notification that go to other nodes. Each link gets one frame with the list of its observers instead of a frame for
+/// each of them, and what they get is encoded once for all nodes.
 /// </summary>
 /// <remarks>
 /// <para>Belongs to the thread that notifies. Holds, until they are sent: the calls that somebody waits for, one call of each content, and
 /// buffers of the shared pool. At most <see cref="MaxContents"/> contents and <see cref="FanoutFrame.MaxReceivers"/> receivers of a frame,
 /// then it sends.</para>
-/// <para>What each observer gets, and in which order, is what single calls would bring: a call joins only what has the same method, context,
-/// trace and arguments, and never what stands before another call of the same observer. Arguments that nothing changes are compared by the
-/// objects; others are encoded for each observer, because the caller may change them between two, and compared by their bytes.</para>
+/// <para>What each observer gets, and in which order, is what single calls would bring: a call joins only what has the same method,
+/// context, trace and arguments, and never what stands before another call of the same observer. Arguments that nothing changes are
+/// compared by the objects; others are encoded for each observer, because the caller may change them between two, and compared by their
+/// bytes.</para>
 /// </remarks>
 internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWriter writer, PeerTable peers, RuntimeMetrics metrics)
     : Fanout(calls)
@@ -63,14 +64,14 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
         // All before the first is sent: its answer gives the call to its caller, who may be on another thread.
         foreach (var node in _nodes.Values)
         {
-            foreach (var lane in node.Lanes)
-                Prepare(node, lane);
+            foreach (var link in node.Links)
+                Prepare(node, link);
         }
 
         foreach (var node in _nodes.Values)
         {
-            foreach (var lane in node.Lanes)
-                Send(node, lane);
+            foreach (var link in node.Links)
+                Send(node, link);
         }
 
         foreach (var content in _contents)
@@ -88,7 +89,7 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
             return false;
         if (!TryFindContent(call, out var content))
             return true;
-        var list = node.LaneOf(reference).ListOf(content);
+        var list = node.LinkOf(reference).ListOf(content);
         content.LastReceiver = _taken = Entered;
         list.Add(reference.GrainId, digest);
         if (!content.IsOneWay)
@@ -100,7 +101,7 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
         return true;
     }
 
-    /// <summary>The content that the call has, a new one if no other call has had it. False, and the call has failed, if it has none.</summary>
+    /// <summary>The content of the call, a new one if no other call has had it. False, and the call has failed, if it has none.</summary>
     private bool TryFindContent(Call call, [NotNullWhen(true)] out FanoutContent? content)
     {
         byte[]? bytes = null;
@@ -177,9 +178,9 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
         return new FanoutNode(prefix, address, isAddress && !address!.Equals(local.Address) ? peers.LinksForMany(address) : 0);
     }
 
-    private void Prepare(FanoutNode node, FanoutLane lane)
+    private void Prepare(FanoutNode node, FanoutLink link)
     {
-        foreach (var list in lane.Lists)
+        foreach (var list in link.Lists)
         {
             try
             {
@@ -195,14 +196,14 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
         }
     }
 
-    private void Send(FanoutNode node, FanoutLane lane)
+    private void Send(FanoutNode node, FanoutLink link)
     {
-        foreach (var list in lane.Lists)
+        foreach (var list in link.Lists)
         {
             try
             {
                 if (list.IsPrepared)
-                    Send(node, lane, list);
+                    Send(node, link, list);
             }
             catch (Exception exception)
             {
@@ -214,10 +215,10 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
             }
         }
 
-        lane.Lists.Clear();
+        link.Lists.Clear();
     }
 
-    private void Send(FanoutNode node, FanoutLane lane, FanoutList list)
+    private void Send(FanoutNode node, FanoutLink link, FanoutList list)
     {
         var bytes = list.Content.Bytes!;
         var size = FanoutFrame.BytesOf(list.Content.IsOneWay);
@@ -231,7 +232,7 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
             list.Write(ref to, node.Prefix, from, count);
             to.WriteRaw(bytes);
             to.Commit();
-            if (peers.SendToMany(node.Address!, lane.Link, scratch.Buffer.Written) is { } failure)
+            if (peers.SendToMany(node.Address!, link.Index, scratch.Buffer.Written) is { } failure)
                 list.Fail(calls, failure, from, count);
             else if (list.Count > 1)
                 metrics.FannedOut(count);
@@ -246,19 +247,19 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
         internal SiloAddress? Address => address;
 
         /// <summary>It is connected, and knows the frame.</summary>
-        internal bool IsReached => Lanes.Length > 0;
+        internal bool IsReached => Links.Length > 0;
 
         /// <summary>One for each link: what goes to one observer goes over one link, as single calls do.</summary>
-        internal FanoutLane[] Lanes { get; } = [.. Enumerable.Range(0, links).Select(static link => new FanoutLane((uint)link))];
+        internal FanoutLink[] Links { get; } = [.. Enumerable.Range(0, links).Select(static index => new FanoutLink((uint)index))];
 
-        internal FanoutLane LaneOf(GrainReference reference) =>
-            Lanes.Length == 1 ? Lanes[0] : Lanes[reference.GetUniformHashCode() % (uint)Lanes.Length];
+        internal FanoutLink LinkOf(GrainReference reference) =>
+            Links.Length == 1 ? Links[0] : Links[reference.GetUniformHashCode() % (uint)Links.Length];
     }
 
     /// <summary>What goes over one link.</summary>
-    private sealed class FanoutLane(uint link)
+    private sealed class FanoutLink(uint index)
     {
-        internal uint Link => link;
+        internal uint Index => index;
 
         /// <summary>In the order of their contents: a content that is used again stands behind none that its next receiver has.</summary>
         internal List<FanoutList> Lists { get; } = [];

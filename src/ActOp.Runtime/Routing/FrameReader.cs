@@ -22,7 +22,7 @@ namespace ActOp.Runtime.Routing;
 /// </remarks>
 internal sealed class FrameReader(
     LocalNode local, CallSender calls, SerializationLimitOptions decoding, FrameRights rights, RequestReader requests,
-    ReplyReader replies, FanoutReader fanouts, Cancellations cancellations, Refusals refusals)
+    ReplyReader replies, FanoutReader fanouts, Cancellations cancellations)
 {
     /// <summary>What senders may say.</summary>
     internal FrameRights Rights => rights;
@@ -65,7 +65,7 @@ internal sealed class FrameReader(
                 ReadCancel(sender, role, ref reader, frame);
                 break;
             default:
-                refusals.Add(sender, Refusal.Frame, "a frame of the unknown kind " + frame[0]);
+                rights.Refuse(sender, Refusal.Frame, "a frame of the unknown kind " + frame[0]);
                 break;
         }
     }
@@ -94,7 +94,7 @@ internal sealed class FrameReader(
         if (role == PeerRole.Client ? !cancelled.Origin.Equals(sender.Address) : !rights.IsMember(sender, role, frame, "a cancellation"))
         {
             if (role == PeerRole.Client)
-                refusals.Add(sender, Refusal.Origin, "a cancellation of a call of another node");
+                rights.Refuse(sender, Refusal.Origin, "a cancellation of a call of another node");
             return;
         }
 
