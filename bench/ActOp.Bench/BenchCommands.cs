@@ -32,6 +32,7 @@ internal static class BenchCommands
         var root = new RootCommand("Benchmarks of ActOp: calls beside the floors of this machine, and small parts of them.")
         {
             BuildCalls(),
+            Fanout.FanoutCommand.Build(),
             Storage.StorageCommand.Build(),
             BuildReminders(),
             AttackCommand.Build(),

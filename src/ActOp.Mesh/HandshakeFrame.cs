@@ -13,8 +13,11 @@ namespace ActOp.Mesh;
 /// </summary>
 internal sealed class HandshakeFrame
 {
+    /// <summary>The versions that this build speaks. Version 3 has the frame that goes to many receivers.</summary>
     public const ushort LowestVersion = 2;
-    public const ushort HighestVersion = 2;
+
+    /// <inheritdoc cref="LowestVersion"/>
+    public const ushort HighestVersion = 3;
 
     /// <summary>The field of the proof, with its head.</summary>
     public const int ProofFieldBytes = 3 + HandshakeTranscript.HashBytes;

@@ -10,10 +10,18 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
 {
     internal NodeId Self => self;
 
+    /// <summary>The highest version of the protocol that this node speaks.</summary>
+    internal ushort HighestVersion => options.HighestVersion;
+
     private int KeepAlive => (int)options.KeepAliveInterval.TotalMilliseconds;
 
     /// <summary>The first frame of an acceptor, which tells nothing.</summary>
-    internal HandshakeFrame Greeting() => new() { Kind = HandshakeKind.Greeting, Nonce = keys.NewNonce() };
+    internal HandshakeFrame Greeting() => new()
+    {
+        Kind = HandshakeKind.Greeting,
+        MaxVersion = HighestVersion,
+        Nonce = keys.NewNonce(),
+    };
 
     /// <summary>The first frame of a dialler, by the key that it knows.</summary>
     internal HandshakeFrame Hello(HandshakeTranscript transcript)
@@ -23,6 +31,7 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
         return new HandshakeFrame
         {
             Kind = HandshakeKind.Hello,
+            MaxVersion = HighestVersion,
             Nonce = nonce,
             Cluster = transcript.Mark("cluster", options.ClusterId, nonce),
             Service = transcript.Mark("service", options.ServiceId, nonce),
@@ -36,6 +45,7 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
     internal HandshakeFrame Answer() => new()
     {
         Kind = HandshakeKind.Answer,
+        MaxVersion = HighestVersion,
         NodeKind = self.Kind,
         Name = self.Name,
         KeepAlive = KeepAlive,
@@ -45,6 +55,7 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
     internal HandshakeFrame Claim(Link link, Session session, NodeId acceptor) => new()
     {
         Kind = HandshakeKind.Claim,
+        MaxVersion = HighestVersion,
         Session = session.Number,
         Channel = link.Channel,
         Index = (ushort)link.Index,
@@ -55,7 +66,12 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
     };
 
     /// <summary>An acceptor has given the link its place.</summary>
-    internal HandshakeFrame Welcome(NodeId dialler) => new() { Kind = HandshakeKind.Welcome, Token = keys.TokenFor(dialler) };
+    internal HandshakeFrame Welcome(NodeId dialler) => new()
+    {
+        Kind = HandshakeKind.Welcome,
+        MaxVersion = HighestVersion,
+        Token = keys.TokenFor(dialler),
+    };
 
     /// <summary>What an acceptor refuses; it has said nothing about itself yet, and keeps nothing about the dialler.</summary>
     internal DisconnectReason CheckHello(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)

@@ -23,7 +23,7 @@ internal sealed class Handshakes(
             return;
         }
 
-        link.ProtocolVersion = frame.CommonVersion;
+        link.ProtocolVersion = Math.Min(frame.CommonVersion, identity.HighestVersion);
         if (frame.Kind == HandshakeKind.Refusal)
             Refuse(link, frame.Reason is DisconnectReason.None ? DisconnectReason.Garbage : frame.Reason, tell: false);
         else if (frame.CommonVersion == 0)

@@ -147,6 +147,9 @@ public sealed class MeshOptions
     /// <summary>Seed of the reconnect jitter (each wait is drawn from [half, whole]).</summary>
     public int Seed { get; set; }
 
+    /// <summary>The highest version of the protocol that the node speaks. For tests: with a lower one, it is of an earlier build.</summary>
+    internal ushort HighestVersion { get; set; } = HandshakeFrame.HighestVersion;
+
     /// <summary>How often a node sends and checks keep-alives; null if both are disabled.</summary>
     internal TimeSpan? KeepAlivePeriod
         => KeepAliveInterval > TimeSpan.Zero ? KeepAliveInterval : KeepAliveTimeout > TimeSpan.Zero ? KeepAliveTimeout / 4 : null;

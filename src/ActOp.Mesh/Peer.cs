@@ -71,6 +71,9 @@ public sealed class Peer
     /// <summary>The control link; null unless connected.</summary>
     public Link? Control => _mergedInto is { } other ? other.Control : _control;
 
+    /// <summary>The version of the protocol that both ends speak; 0 unless connected.</summary>
+    public int ProtocolVersion => Control?.ProtocolVersion ?? 0;
+
     /// <summary>Number of data links; 0 unless connected.</summary>
     public int DataLinks => Data?.Length ?? 0;
 

@@ -118,6 +118,39 @@ public sealed partial class FrameDocumentTests
         Assert.Equal(cancelled, CancelFrame.Read(ref reader, 1_000));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_request_for_many_has_the_parts_of_the_document_in_their_order(bool isOneWay)
+    {
+        var prefix = FanoutFrame.PrefixOf(Client);
+        byte[] receivers = [.. Enumerable.Range(1, 2 * FanoutFrame.BytesOf(isOneWay)).Select(static number => (byte)number)];
+        byte[] request = [(byte)FrameKind.Request, .. Content];
+        var frame = Written((ref WireWriter writer) =>
+        {
+            FanoutFrame.Write(ref writer, isOneWay, prefix, receivers);
+            writer.WriteRaw(request);
+        });
+        Assert.Equal(
+            new()
+            {
+                ["flags"] = (byte)(isOneWay ? FrameFlags.OneWay : FrameFlags.None),
+                ["prefix"] = System.Text.Encoding.UTF8.GetString(prefix),
+                ["receivers"] = Convert.ToHexString(receivers),
+                ["request"] = Convert.ToHexString(request),
+            },
+            ReadByDocument(frame));
+        var reader = new WireReader(frame, new WireSession(null));
+        reader.ReadByte();
+        var read = FanoutFrame.Read(ref reader);
+        Assert.Equal((isOneWay, 2, request.Length), (read.IsOneWay, read.Count, reader.Remaining));
+        Assert.Equal(prefix, read.Prefix);
+        var digits = new byte[FanoutFrame.DigestDigits];
+        var at = FanoutFrame.BytesOf(isOneWay);
+        Assert.Equal(isOneWay ? 0 : BitConverter.ToUInt64(receivers, at + 16), read.Receiver(1, digits));
+        Assert.Equal(Convert.ToHexStringLower(receivers, at, 16), System.Text.Encoding.UTF8.GetString(digits));
+    }
+
     [Fact]
     public void The_document_has_a_section_for_each_kind_with_its_number()
     {
@@ -157,7 +190,7 @@ public sealed partial class FrameDocumentTests
         foreach (Match row in Row().Matches(section))
         {
             if (IsPresent(row.Groups[3].Value, parts))
-                parts[row.Groups[1].Value] = ReadPart(row.Groups[2].Value, ref reader);
+                parts[row.Groups[1].Value] = ReadPart(row.Groups[2].Value, parts, ref reader);
         }
 
         Assert.Equal(0, reader.Remaining);
@@ -173,8 +206,11 @@ public sealed partial class FrameDocumentTests
     };
 
     /// <summary>By the descriptions of the forms, not by the methods of the runtime.</summary>
-    private static object ReadPart(string form, ref WireReader reader) => form switch
+    private static object ReadPart(string form, Dictionary<string, object> parts, ref WireReader reader) => form switch
     {
+        "bytes" => System.Text.Encoding.UTF8.GetString(reader.ReadBytes()),
+        "receivers" => Convert.ToHexString(
+            reader.ReadRaw((int)reader.ReadVarUInt64() * (((FrameFlags)(byte)parts["flags"] & FrameFlags.OneWay) != 0 ? 16 : 24))),
         "byte" => reader.ReadByte(),
         "fixed64" => reader.ReadFixed64(),
         "varint" => reader.ReadVarUInt64(),

@@ -233,6 +233,23 @@ public class HostileClientTests : IAsyncLifetime
         await ticket.EndAsync();
     }
 
+    [Fact]
+    public async Task One_frame_of_a_client_does_not_become_many_calls()
+    {
+        var watcher = new PreyWatcher();
+        var reference = _cluster.Silos[0].ServiceProvider.GetRequiredService<IClusterClient>().CreateObjectReference<IPreyWatcher>(watcher);
+        var key = reference.GetGrainId().Key.AsSpan();
+        var digest = Convert.FromHexString(System.Text.Encoding.UTF8.GetString(key[^FanoutFrame.DigestDigits..]));
+        var request = Request(default, MethodOf<IPreyWatcher>(nameof(IPreyWatcher.Answer)), FrameFlags.OneWay, arguments: [0]);
+        var buffer = new WireBuffer();
+        var writer = new WireWriter(buffer, new WireSession(null));
+        FanoutFrame.Write(ref writer, isOneWay: true, FanoutFrame.PrefixOf(Silo.Address), digest);
+        writer.WriteRaw(request);
+        writer.Commit();
+        await RefusedFrame(buffer.Written.ToArray(), Refusal.Origin);
+        GC.KeepAlive(watcher);
+    }
+
     /// <summary>Found by damaged frames: the other client closed its link to the silo, which had passed on what is no reply.</summary>
     [Fact]
     public async Task What_a_silo_relays_to_another_client_is_well_formed()

@@ -28,6 +28,20 @@ public class NodeTests
         Assert.Equal(2, b.Mesh.LinkCount);
     }
 
+    [Theory, InlineData(2, 3, 2), InlineData(3, 2, 2), InlineData(2, 2, 2), InlineData(3, 3, 3)]
+    public void Both_ends_speak_the_highest_version_that_both_know(int dialler, int acceptor, int spoken)
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a", options => options.HighestVersion = (ushort)dialler);
+        var b = mesh.Add("b", options => options.HighestVersion = (ushort)acceptor);
+        var ab = a.Mesh.Connect(b.EndPoint);
+        Assert.Equal(0, ab.ProtocolVersion);
+        mesh.Until(() => ab.State == PeerState.Connected && b.Connected.Count == 1, "connected");
+        Assert.Equal(spoken, ab.ProtocolVersion);
+        Assert.Equal(spoken, b.Connected[0].ProtocolVersion);
+        Assert.Equal(spoken, ab.GetLink(0)!.ProtocolVersion);
+    }
+
     [Theory, InlineData(1, false), InlineData(3, true)]
     public void Dials_that_cross_in_any_order_end_in_one_session_and_lose_nothing(int links, bool hasSecret)
     {

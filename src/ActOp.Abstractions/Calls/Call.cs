@@ -196,6 +196,14 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     {
     }
 
+    /// <summary>
+    /// Whether another call of this method has the same arguments for certain, so that they need not be encoded again. Generated where no
+    /// argument can be changed. False does not say that they differ.
+    /// </summary>
+    /// <param name="other">A call.</param>
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public virtual bool HasArgumentsOf(Call other) => false;
+
     /// <summary>Reads the arguments. Generated; empty without arguments.</summary>
     /// <param name="reader">Where from; ends with the arguments.</param>
     public virtual void ReadArguments(ref WireReader reader)

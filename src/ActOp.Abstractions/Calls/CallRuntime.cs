@@ -44,6 +44,9 @@ public abstract class CallRuntime
     /// </summary>
     internal abstract void Send(Call call, GrainReference reference);
 
+    /// <summary>Collects the calls of one notification to many observers; null if this runtime does not.</summary>
+    internal virtual Fanout? NewFanout() => null;
+
     /// <summary>Answers a request from the wire; called once, by the party that has claimed the call.</summary>
     internal abstract void SendReply(Call call);
 

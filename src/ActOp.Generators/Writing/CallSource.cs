@@ -32,6 +32,8 @@ internal static class CallSource
         text.Line(
             "protected override " + ReturnType(call) + " InvokeInner() => _target." + Escape(call.MethodName) + typeArguments + "(" +
                 arguments + ");");
+        if (call.Arguments.All(static a => a.SkipCopy && !a.IsToken && !a.IsGrainToken))
+            WriteComparison(text, call);
         if (call.Arguments.Length > 0)
             WriteArguments(text, call);
         if (call.TokenIndex >= 0)
@@ -154,6 +156,15 @@ internal static class CallSource
         }
 
         text.Close();
+    }
+
+    /// <summary>Arguments that nothing changes are the same if the objects are.</summary>
+    private static void WriteComparison(SourceText text, CallModel call)
+    {
+        var same = Enumerable.Range(0, call.Arguments.Length).Select(
+            static i => " && global::ActOp.Calls.CallArgument.IsSame(in Arg" + i + ", in same.Arg" + i + ")");
+        text.Line("public override bool HasArgumentsOf(global::ActOp.Calls.Call other) => other is " + call.ClassName + call.TypeParameters
+            + (call.Arguments.Length > 0 ? " same" : "") + string.Concat(same) + ";");
     }
 
     /// <summary>The argument is a token that the cancellation of the call replaces.</summary>

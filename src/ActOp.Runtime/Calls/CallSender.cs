@@ -25,6 +25,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     private GrainFactory _factory = null!;
     private CallFilters _filters = null!;
     private Cancellations _cancellations = null!;
+    private PeerTable _peers = null!;
 
     private readonly long _timeoutMs = Milliseconds(local.ResponseTimeout);
     private readonly long _systemTimeoutMs = Milliseconds(local.SystemResponseTimeout);
@@ -45,8 +46,10 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     internal LostCall? LastLost { get; private set; }
 
     /// <summary>Sets the parts that use this one and are used by it, when all of them exist and before the first call.</summary>
-    internal void Connect(Router router, FrameWriter writer, GrainFactory factory, CallFilters filters, Cancellations cancellations)
+    internal void Connect(
+        Router router, FrameWriter writer, PeerTable peers, GrainFactory factory, CallFilters filters, Cancellations cancellations)
     {
+        _peers = peers;
         _cancellations = cancellations;
         _router = router;
         _writer = writer;
@@ -66,6 +69,14 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     private void Route(Call call, GrainReference reference)
     {
         if ((call.Flags & Call.Cancellable) == 0 || Cancellations.TryWatch(call))
+            RouteOrCollect(call, reference);
+    }
+
+    /// <summary>The call of an observer may be one of many of a notification. That costs others one look at what is read already.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void RouteOrCollect(Call call, GrainReference reference)
+    {
+        if (!reference.Shared.IsObserver || Fanout.Current is not { } fanout || !fanout.TryTake(call, reference))
             _router.Route(call, reference);
     }
 
@@ -88,7 +99,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
         else if (_filters.HasOutgoing || special != 0)
             SendObserved(call, reference, traced: false);
         else
-            _router.Route(call, reference);
+            RouteOrCollect(call, reference);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -135,6 +146,8 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             : new ObjectDisposedException(nameof(IClusterClient), text + " got no answer: the client " + local.Address + " has stopped.");
     }
 
+    internal override Fanout? NewFanout() => local.IsSilo ? new FanoutSender(local, this, _writer, _peers, metrics) : null;
+
     internal override GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) =>
         IdIntern.Current.Intern(hash, type, key);
 
@@ -148,10 +161,15 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
     internal override void Lost(Call call) => Lost(call.Method.ActivityName, call.TargetId, call.Error!);
 
-    internal void Lost(string method, GrainId grain, Exception reason)
+    /// <summary>One-way calls did not reach their grains.</summary>
+    /// <param name="method">Their method.</param>
+    /// <param name="grain">One of the grains.</param>
+    /// <param name="reason">Why.</param>
+    /// <param name="count">How many calls.</param>
+    internal void Lost(string method, GrainId grain, Exception reason, int count = 1)
     {
         LastLost = new LostCall(method, grain, reason);
-        metrics.CallLost();
+        metrics.CallsLost(count);
     }
 
     /// <summary>At the end of the read if this thread reads answers; otherwise on the thread pool.</summary>

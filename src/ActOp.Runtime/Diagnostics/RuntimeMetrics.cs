@@ -22,6 +22,8 @@ internal sealed class RuntimeMetrics : IDisposable
     private long _moved;
     private long _expired;
     private long _dropped;
+    private long _fanouts;
+    private long _receivers;
     private long _lost;
     private long _refused;
 
@@ -47,6 +49,10 @@ internal sealed class RuntimeMetrics : IDisposable
             description: "Requests that did not run because no caller waited for the reply any more.");
         _meter.CreateObservableCounter("actop.calls.lost", () => Lost,
             description: "One-way calls that did not run: refused by a limit, or without a way to their grain.");
+        _meter.CreateObservableCounter("actop.fanout.frames", () => Interlocked.Read(ref _fanouts), "{frame}",
+            "Frames that were sent to several observers of a node each.");
+        _meter.CreateObservableCounter("actop.fanout.receivers", () => Interlocked.Read(ref _receivers), "{call}",
+            "The calls in these frames.");
         _meter.CreateObservableCounter("actop.refused", () => Refused(refusals()),
             description: "Frames of peers that were refused: not allowed to the peer, unknown, damaged, or beyond a limit.");
         _meter.CreateObservableCounter("actop.calls.refused", () => Interlocked.Read(ref _refused),
@@ -130,7 +136,14 @@ internal sealed class RuntimeMetrics : IDisposable
 
     internal void ClientRefused() => Interlocked.Increment(ref _refused);
 
-    internal void CallLost() => Interlocked.Increment(ref _lost);
+    internal void CallsLost(int count) => Interlocked.Add(ref _lost, count);
+
+    /// <summary>A frame was sent to several observers.</summary>
+    internal void FannedOut(int receivers)
+    {
+        Interlocked.Increment(ref _fanouts);
+        Interlocked.Add(ref _receivers, receivers);
+    }
 
     internal void Expired(int count) => Interlocked.Add(ref _expired, count);
 

@@ -8,13 +8,16 @@ internal static class SystemGrainIds
 {
     private const string SystemPrefix = "sys.";
 
+    /// <summary>The type of all observers.</summary>
+    internal static readonly GrainType ObserverType = GrainType.Create(SystemPrefix + "observer");
+
     /// <summary>The system target called <paramref name="name"/> on <paramref name="silo"/>.</summary>
     internal static GrainId SystemTarget(string name, SiloAddress silo) =>
         GrainId.Create(GrainType.Create(SystemPrefix + name), silo.ToParsableString());
 
     /// <summary>A new observer of the client or silo <paramref name="owner"/>.</summary>
     internal static GrainId Observer(SiloAddress owner, Guid id) =>
-        GrainId.Create(GrainType.Create(SystemPrefix + "observer"), owner.ToParsableString() + "+" + id.ToString("N"));
+        GrainId.Create(ObserverType, owner.ToParsableString() + "+" + id.ToString("N"));
 
     /// <summary>The id of a client as a caller.</summary>
     internal static GrainId Client(SiloAddress client) =>

@@ -269,14 +269,14 @@ internal sealed class Node : IDisposable
         // The parts that send a call send calls themselves.
         var routes = new CancelRoutes(Local, Activations, Peers, Writer, Locations, Directory, Local.Background.Part("cancellations"));
         var cancellations = new Cancellations(Calls, routes, _setup.Messaging.WaitForCancellationAcknowledgement);
-        Calls.Connect(Router, Writer, Factory, Filters, cancellations);
-        Sweep.Cancellations = cancellations;
-        Sweep.Activations = Activations;
+        Calls.Connect(Router, Writer, Peers, Factory, Filters, cancellations);
+        (Sweep.Cancellations, Sweep.Activations) = (cancellations, Activations);
         // The part that reads frames sends replies over the same links.
         var rights = new FrameRights(Local, Calls, Peers, Refusals, _setup.ClientRights);
         var requests = new RequestReader(Local, Calls, Activations, Router, rights, Refusals);
         var replies = new ReplyReader(Local, Calls, Locations, Peers, Sweep, rights, Refusals);
-        Peers.Reader = new FrameReader(Local, Calls, _setup.Decoding, rights, requests, replies, cancellations, Refusals);
+        var many = new FanoutReader(Local, Calls, _setup.Decoding, Activations, Peers, Stages.Work, requests, rights);
+        Peers.Reader = new FrameReader(Local, Calls, _setup.Decoding, rights, requests, replies, many, cancellations);
         // A silo that has joined speaks before the news of its join has arrived.
         rights.NewcomerSeen += () => Cluster?.RefreshTable();
         // A long turn delays frames that another thread can write.

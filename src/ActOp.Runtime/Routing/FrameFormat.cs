@@ -33,6 +33,11 @@ internal enum FrameKind : byte
     /// reply, the grain, and for how many ms the cancellation is kept where the request is not known.
     /// </summary>
     Cancel = 6,
+
+    /// <summary>
+    /// A request for many observers of one node: who they are, and the request. Nodes that speak version 2 of the protocol do not know it.
+    /// </summary>
+    Fanout = 7,
 }
 
 /// <summary>The second byte of a frame: its optional parts.</summary>

@@ -246,6 +246,13 @@ internal static class RequestDeadline
     /// <exception cref="SerializerException">The frame is malformed.</exception>
     internal static void Shorten(Span<byte> frame, long waitedMs)
     {
+        if (waitedMs > 0 && frame is [(byte)FrameKind.Fanout, ..])
+        {
+            var fanout = new WireReader(frame[1..], NoReferences);
+            FanoutFrame.Read(ref fanout);
+            frame = frame[(1 + fanout.Position)..];
+        }
+
         if (waitedMs <= 0 || frame.Length < MinBytes || (FrameKind)frame[0] != FrameKind.Request
             || ((FrameFlags)frame[1] & FrameFlags.HasDeadline) == 0)
         {

@@ -22,7 +22,7 @@ namespace ActOp.Runtime.Routing;
 /// </remarks>
 internal sealed class FrameReader(
     LocalNode local, CallSender calls, SerializationLimitOptions decoding, FrameRights rights, RequestReader requests,
-    ReplyReader replies, Cancellations cancellations, Refusals refusals)
+    ReplyReader replies, FanoutReader fanouts, Cancellations cancellations)
 {
     /// <summary>What senders may say.</summary>
     internal FrameRights Rights => rights;
@@ -58,11 +58,14 @@ internal sealed class FrameReader(
                 if (rights.IsMember(sender, role, frame, "a note about a forwarded call"))
                     replies.ReadForwarded(sender.Address, ref reader);
                 break;
+            case FrameKind.Fanout:
+                fanouts.Read(sender, role, ref reader, frame);
+                break;
             case FrameKind.Cancel:
                 ReadCancel(sender, role, ref reader, frame);
                 break;
             default:
-                refusals.Add(sender, Refusal.Frame, "a frame of the unknown kind " + frame[0]);
+                rights.Refuse(sender, Refusal.Frame, "a frame of the unknown kind " + frame[0]);
                 break;
         }
     }
@@ -71,8 +74,15 @@ internal sealed class FrameReader(
     internal void Dropped(SiloAddress silo, ReadOnlySpan<byte> frame)
     {
         var reader = new WireReader(frame, Scratch.Rent(calls).Session);
-        if ((FrameKind)reader.ReadByte() == FrameKind.Request)
-            requests.Dropped(silo, ref reader);
+        switch ((FrameKind)reader.ReadByte())
+        {
+            case FrameKind.Request:
+                requests.Dropped(silo, ref reader);
+                break;
+            case FrameKind.Fanout:
+                fanouts.Dropped(silo, ref reader);
+                break;
+        }
     }
 
     /// <summary>
@@ -84,7 +94,7 @@ internal sealed class FrameReader(
         if (role == PeerRole.Client ? !cancelled.Origin.Equals(sender.Address) : !rights.IsMember(sender, role, frame, "a cancellation"))
         {
             if (role == PeerRole.Client)
-                refusals.Add(sender, Refusal.Origin, "a cancellation of a call of another node");
+                rights.Refuse(sender, Refusal.Origin, "a cancellation of a call of another node");
             return;
         }
 
@@ -123,6 +133,12 @@ internal sealed class RequestReader(
         SetRouting(call, role, header, caller, target);
         call.SetRemoteSource(source.Hash, source.Type, source.Key);
         call.Deadline = deadline;
+        ReadAndRoute(call, sender, header, activation, ref reader);
+    }
+
+    /// <summary>Reads what follows the header, and gives the call to the activation, or to the router if that is not known.</summary>
+    internal void ReadAndRoute(Call call, Sender sender, in RequestHeader header, Activation? activation, ref WireReader reader)
+    {
         if (!TryReadContent(call, sender, header.Flags, ref reader))
             return;
         if ((call.Flags & Call.Cancellable) != 0 && call.Origin == CallOrigin.Remote && (call.Cancellation!.IsLive || call is OpaqueCall))
@@ -182,7 +198,8 @@ internal sealed class RequestReader(
     private void AddUnknown(Sender sender, GrainId target, Exception reason) =>
         refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", reason);
 
-    private void SetRouting(
+    /// <summary>Sets what the header says, and what it may not say.</summary>
+    internal void SetRouting(
         Call call, PeerRole role, in RequestHeader header, (SiloAddress Address, ulong Mark) caller, GrainId target)
     {
         call.Runtime = calls;

@@ -66,6 +66,10 @@ internal sealed class FrameRights(LocalNode local, CallSender calls, PeerTable p
         return false;
     }
 
+    /// <summary>A frame that its sender may not send, or that cannot be read: counted and logged.</summary>
+    internal void Refuse(Sender sender, Refusal reason, string what, Exception? exception = null) =>
+        refusals.Add(sender, reason, what, exception);
+
     /// <summary>Tells a caller why its request does not run.</summary>
     internal void Answer(SiloAddress caller, ulong mark, ulong replyTo, GrainId target, Exception exception)
     {

@@ -177,6 +177,26 @@ internal sealed class FrameWriter(
     private void WriteRequest(ref WireWriter writer, Call call, long ticket, SiloAddress target)
     {
         HeaderOf(call, ticket, target).Write(ref writer, call.TargetId, SourceOf(call));
+        WriteContent(ref writer, call);
+    }
+
+    /// <summary>The header of a request that goes to many observers of a node. Their ids and tickets are elsewhere in the frame.</summary>
+    /// <param name="call">One of their calls.</param>
+    /// <param name="target">The node.</param>
+    /// <param name="deadline">The latest deadline of them. Unused for one-way calls.</param>
+    /// <param name="source">Who calls.</param>
+    internal RequestHeader SharedHeader(Call call, SiloAddress target, long deadline, out GrainId source)
+    {
+        source = SourceOf(call);
+        var header = HeaderOf(call, 0, target);
+        if (header.HasDeadline)
+            header.TimeLeft = (uint)Math.Clamp(deadline - local.Clock.Now, 0, uint.MaxValue);
+        return header;
+    }
+
+    /// <summary>Writes what follows the header: the request context, the trace and the arguments.</summary>
+    internal void WriteContent(ref WireWriter writer, Call call)
+    {
         if (call.Context is { } context)
         {
             writer.WriteGuid(context.ReentrancyId);

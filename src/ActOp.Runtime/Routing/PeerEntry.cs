@@ -172,6 +172,15 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             dialling.Close();
     }
 
+    /// <summary>Leaves what it has sent in the network, or reads it again.</summary>
+    internal void PauseRequests(bool isPaused)
+    {
+        if (isPaused)
+            Connection?.PauseReading(ReadPause.Requests);
+        else
+            Connection?.ResumeReading(ReadPause.Requests);
+    }
+
     /// <summary>Ends the session: the node has sent what is no frame.</summary>
     internal void Break() => Connection?.Close();
 

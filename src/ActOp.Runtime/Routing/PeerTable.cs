@@ -43,6 +43,9 @@ internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDri
 /// </remarks>
 internal sealed class PeerTable : MeshEvents, IDisposable
 {
+    /// <summary>The version of the protocol that has <see cref="FrameKind.Fanout"/>.</summary>
+    private const int FanoutVersion = 3;
+
     /// <summary>Constructed types that a silo, and the clients of one host, may name.</summary>
     private const int TypesOfSilo = 4_096;
     private const int TypesOfHost = 1_024;
@@ -244,25 +247,29 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         }
 
         if (EntryOf(target) is not { } entry || (mark != 0 && entry.Sender.Mark != mark))
-        {
-            return target.IsClient
-                ? new ClientNotAvailableException(SystemGrainIds.Client(target))
-                : new SiloUnavailableException("The silo " + target + " is no longer a member of the cluster, or has no gateway.");
-        }
-
+            return NoEntry(target);
         var control = SystemGrainIds.IsControl(affinity);
         return entry.Send(affinity.IsDefault ? 0 : affinity.GetUniformHashCode(), control, frame);
     }
 
-    /// <summary>Leaves what a client has sent in the network, or reads it again. Calls for one client must not overlap.</summary>
-    internal void Pause(SiloAddress client, bool isPaused)
-    {
-        var peer = _entries.FindEntry(client)?.Connection;
-        if (isPaused)
-            peer?.PauseReading(ReadPause.Requests);
-        else
-            peer?.ResumeReading(ReadPause.Requests);
-    }
+    /// <summary>
+    /// The data links of a node that knows the frame for many observers; 0 if it is not connected, or is of a build that does not know it.
+    /// </summary>
+    internal int LinksForMany(SiloAddress target) => !IsPlayedOld && _entries.FindEntry(target)?.Connection is { } peer
+        && peer.ProtocolVersion >= FanoutVersion ? peer.DataLinks : 0;
+
+    /// <summary>As <see cref="Send"/>, for a frame to many observers that are reached over the same link.</summary>
+    internal Exception? SendToMany(SiloAddress target, uint link, ReadOnlySpan<byte> frame) =>
+        EntryOf(target) is { } entry ? entry.Send(link, control: false, frame) : NoEntry(target);
+
+    /// <summary>For tests: the other nodes count as those of an earlier build.</summary>
+    internal bool IsPlayedOld { get; set; }
+
+    /// <summary>
+    /// Leaves what a node has sent in the network, or reads it again. Two parts use it: <see cref="Activations.StartShares"/> for clients,
+    /// <see cref="FanoutDelivery"/> for silos.
+    /// </summary>
+    internal void Pause(SiloAddress node, bool isPaused) => _entries.FindEntry(node)?.PauseRequests(isPaused);
 
     /// <summary>The bytes that wait for a node beyond its links.</summary>
     internal long WaitingBytesOf(SiloAddress address) => _entries.FindEntry(address)?.WaitingBytes ?? 0;
@@ -347,7 +354,11 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         try
         {
             foreach (var frame in frames)
+            {
+                if (Volatile.Read(ref entry.Sender.Delivery) is { } before && link.Channel == Channel.Data && before.TryQueue(role, frame))
+                    continue;
                 Reader.Read(entry.Sender, role, frame);
+            }
         }
         finally
         {
@@ -395,14 +406,20 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         catch (Exception exception)
         {
             // As for frames that do not wait: what follows a malformed one is not read.
-            _local.Log.StageFailed("control", exception);
             entry.Sender.Held.Clear();
-            entry.Break();
+            Break(entry.Address, exception);
         }
         finally
         {
             TypeShare.Current = null;
         }
+    }
+
+    /// <summary>Ends the session of a node that has sent what is no frame.</summary>
+    internal void Break(SiloAddress address, Exception exception)
+    {
+        _local.Log.StageFailed("control", exception);
+        _entries.FindEntry(address)?.Break();
     }
 
     /// <summary>Writes frames whose thread is delayed by a long turn.</summary>
@@ -438,6 +455,10 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _receiveLarge.Dispose();
         _control.Dispose();
     }
+
+    private static Exception NoEntry(SiloAddress target) => target.IsClient
+        ? new ClientNotAvailableException(SystemGrainIds.Client(target))
+        : new SiloUnavailableException("The silo " + target + " is no longer a member of the cluster, or has no gateway.");
 
     /// <summary>Starts to dial a silo, or finds the dial that is under way. Null if the silo has no endpoint for this node.</summary>
     internal Peer? Dial(SiloAddress silo) => _endPointOf(silo) is { } endPoint ? Mesh.Connect(endPoint, IdOf(silo)) : null;

@@ -34,6 +34,9 @@ internal sealed class Sender(SiloAddress address, ClusterView cluster, bool isSi
     /// <summary>The part of the ids of its observers and of itself that names it; see <see cref="SystemGrainIds"/>.</summary>
     private readonly byte[] _key = Encoding.UTF8.GetBytes(address.ToParsableString());
 
+    /// <summary>A request for many of its observers that is being delivered; later frames of its data links wait behind it.</summary>
+    internal FanoutDelivery? Delivery;
+
     private volatile Standing? _standing;
 
     internal SiloAddress Address => address;

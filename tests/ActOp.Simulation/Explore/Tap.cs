@@ -129,6 +129,8 @@ internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interf
                 return SeeOneWay(from, to, "note.Forwarded");
             case FrameKind.Cancel:
                 return SeeOneWay(from, to, "note.Cancel");
+            case FrameKind.Fanout:
+                return SeeOneWay(from, to, "note.Fanout");
             default:
                 // A frame of the handshake, or an answer that a client relays.
                 return false;

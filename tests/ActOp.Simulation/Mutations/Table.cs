@@ -118,7 +118,7 @@ internal static class Table
             "if (!PLANTED && view.StatusOf(key.Item2) is SiloStatus.None or SiloStatus.Dead)",
             20),
         new(27, "A one-way call that a limit refuses is not counted", "ActOp.Runtime/Calls/CallSender.cs",
-            "        metrics.CallLost();\n", "        if (!PLANTED)\n            metrics.CallLost();\n", 120),
+            "        metrics.CallsLost(count);\n", "        if (!PLANTED)\n            metrics.CallsLost(count);\n", 120),
         new(28, "No keep-alive frames are sent, and silence ends no session", "ActOp.Mesh/Session.cs",
             "            if (peer.Current is not { IsEnding: false } session)\n",
             "            if (PLANTED || peer.Current is not { IsEnding: false } session)\n",

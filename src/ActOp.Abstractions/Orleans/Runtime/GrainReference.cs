@@ -104,6 +104,7 @@ public class GrainReferenceShared
         InterfaceType = interfaceType;
         InterfaceName = interfaceName;
         CallRuntime = runtime;
+        IsObserver = grainType.AsSpan().SequenceEqual("sys.observer"u8);
     }
 
     /// <summary>The grain's type.</summary>
@@ -133,6 +134,9 @@ public class GrainReferenceShared
     internal object? VersionNote { get; set; }
 
     internal CallRuntime CallRuntime { get; }
+
+    /// <summary>Whether the references are those of observers, whose calls a notification may collect.</summary>
+    internal bool IsObserver { get; }
 }
 
 /// <summary>Finds the reference or the id of anything that can be addressed.</summary>

@@ -1,4 +1,5 @@
 using System.Collections;
+using ActOp.Calls;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;
 
@@ -24,6 +25,9 @@ public class ObserverManager<TObserver> : ObserverManager<IAddressable, TObserve
 public class ObserverManager<TIdentity, TObserver> : IEnumerable<TObserver>
     where TIdentity : notnull
 {
+    /// <summary>Calls that wait for their answers at the same time: some 30 MB.</summary>
+    private const int MaxPending = 1 << 16;
+
     private readonly Dictionary<TIdentity, Entry> _entries = [];
     private readonly Lock _gate = new();
     private readonly ILogger _log;
@@ -106,57 +110,63 @@ public class ObserverManager<TIdentity, TObserver> : IEnumerable<TObserver>
         }
     }
 
-    /// <summary>Calls the observers one after the other and waits for each; drops expired ones and those whose call fails.</summary>
+    /// <summary>
+    /// Calls the observers one after the other, and waits until all have answered; drops expired ones and those whose call fails. If the
+    /// notification only passes on the task of a call, it does not wait for one observer before it calls the next.
+    /// </summary>
+    /// <remarks>Calls with the same content to observers of one client or silo are one message.</remarks>
     /// <param name="notification">The call.</param>
     /// <param name="predicate">Which observers are meant; null for all. An observer for which it throws is dropped too.</param>
     public async Task Notify(Func<TObserver, Task> notification, Func<TObserver, bool>? predicate = null)
     {
         ArgumentNullException.ThrowIfNull(notification);
         var now = GetDateTime();
-        foreach (var (id, entry) in Snapshot())
+        Notification fanout = default;
+        List<(TIdentity Id, Entry Entry, Task Call)> pending = [];
+        try
         {
-            if (IsExpired(entry, now))
+            foreach (var (id, entry) in Snapshot())
             {
-                Drop(id, entry, null);
-                continue;
-            }
-
-            try
-            {
-                if (predicate is null || predicate(entry.Observer))
-                    await notification(entry.Observer);
-            }
-            catch (Exception exception)
-            {
-                Drop(id, entry, exception);
+                if (Begin(ref fanout, id, entry, now, notification, predicate) is not { IsCompletedSuccessfully: false } call)
+                    continue;
+                pending.Add((id, entry, call));
+                // A task of the application goes on with its own code when the call ends, so the next one does not begin before.
+                if (call is Task<NoResult> && pending.Count < MaxPending)
+                    continue;
+                fanout.Send();
+                await End(pending);
             }
         }
+        finally
+        {
+            fanout.Send();
+        }
+
+        await End(pending);
     }
 
     /// <summary>Calls the observers one after the other; drops expired ones and those whose call fails.</summary>
+    /// <remarks>Calls with the same content to observers of one client or silo are one message.</remarks>
     /// <param name="notification">The call.</param>
     /// <param name="predicate">Which observers are meant; null for all. An observer for which it throws is dropped too.</param>
     public void Notify(Action<TObserver> notification, Func<TObserver, bool>? predicate = null)
     {
         ArgumentNullException.ThrowIfNull(notification);
         var now = GetDateTime();
-        foreach (var (id, entry) in Snapshot())
+        Notification fanout = default;
+        Func<TObserver, Task> call = observer =>
         {
-            if (IsExpired(entry, now))
-            {
-                Drop(id, entry, null);
-                continue;
-            }
-
-            try
-            {
-                if (predicate is null || predicate(entry.Observer))
-                    notification(entry.Observer);
-            }
-            catch (Exception exception)
-            {
-                Drop(id, entry, exception);
-            }
+            notification(observer);
+            return Task.CompletedTask;
+        };
+        try
+        {
+            foreach (var (id, entry) in Snapshot())
+                Begin(ref fanout, id, entry, now, call, predicate);
+        }
+        finally
+        {
+            fanout.Send();
         }
     }
 
@@ -164,6 +174,55 @@ public class ObserverManager<TIdentity, TObserver> : IEnumerable<TObserver>
     public IEnumerator<TObserver> GetEnumerator() => Observers.Values.GetEnumerator();
 
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+
+    /// <summary>Calls one observer. Null, and it is dropped or left out, if there is no call.</summary>
+    private Task? Begin(
+        ref Notification fanout, TIdentity id, Entry entry, DateTime now, Func<TObserver, Task> notification,
+        Func<TObserver, bool>? predicate)
+    {
+        if (IsExpired(entry, now))
+        {
+            Drop(id, entry, null);
+            return null;
+        }
+
+        var isEntered = false;
+        try
+        {
+            if (predicate is not null && !predicate(entry.Observer))
+                return null;
+            isEntered = fanout.TryEnter(entry.Observer);
+            return Given.Task(notification(entry.Observer));
+        }
+        catch (Exception exception)
+        {
+            Drop(id, entry, exception);
+            return null;
+        }
+        finally
+        {
+            if (isEntered)
+                fanout.Leave();
+        }
+    }
+
+    /// <summary>Waits for calls, and drops the observers of those that fail.</summary>
+    private async Task End(List<(TIdentity Id, Entry Entry, Task Call)> pending)
+    {
+        foreach (var (id, entry, call) in pending)
+        {
+            try
+            {
+                await call;
+            }
+            catch (Exception exception)
+            {
+                Drop(id, entry, exception);
+            }
+        }
+
+        pending.Clear();
+    }
 
     private KeyValuePair<TIdentity, Entry>[] Snapshot()
     {
