@@ -25,6 +25,8 @@ app.UseFileServer();
 var management = app.Configuration.GetValue<int?>("ActOp:ManagementPort");
 app.UseOpenTelemetryPrometheusScrapingEndpoint(
     context => context.Request.Path == "/metrics" && (management is null || context.Connection.LocalPort == management));
+// Answers to this machine only, because it has no policy: docs/dashboard.md.
+app.MapActOpDashboard("/actop");
 app.MapHealthChecks("/health/live", new HealthCheckOptions { Predicate = static check => check.Tags.Contains("live") });
 app.MapHealthChecks("/health/ready", new HealthCheckOptions { Predicate = static check => check.Tags.Contains("ready") });
 
