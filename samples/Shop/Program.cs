@@ -1,19 +1,34 @@
+using Microsoft.AspNetCore.Diagnostics.HealthChecks;
+using OpenTelemetry.Metrics;
 using Shop;
 
 // One command runs a silo, the shop's API and its page: http://localhost:5080.
 // The state is kept in files under ./shop-data (--Data FOLDER), or in PostgreSQL (--Postgres "Host=...;Database=...").
+// A deployment says in the section Orleans of the configuration how silos find each other, and where the storage "shop" is: docs/deploying.md.
 var builder = WebApplication.CreateBuilder(new WebApplicationOptions { Args = args, ContentRootPath = AppContext.BaseDirectory });
 builder.WebHost.UseUrls(builder.Configuration["Urls"] ?? "http://localhost:5080");
 builder.UseOrleans(silo =>
 {
-    silo.UseLocalhostClustering(builder.Configuration.GetValue("SiloPort", 11111), builder.Configuration.GetValue("GatewayPort", 30000));
+    if (!builder.Configuration.GetSection("Orleans:Clustering").Exists())
+        silo.UseLocalhostClustering(builder.Configuration.GetValue("SiloPort", 11111), builder.Configuration.GetValue("GatewayPort", 30000));
     if (builder.Configuration["Postgres"] is { } connection)
         silo.AddAdoNetGrainStorage("shop", options => (options.Invariant, options.ConnectionString) = ("Npgsql", connection));
-    else
+    else if (!builder.Configuration.GetSection("Orleans:GrainStorage:shop").Exists())
         silo.AddFileGrainStorage("shop", options => options.RootDirectory = builder.Configuration["Data"] ?? "shop-data");
 });
+builder.Services.AddHealthChecks().AddActOp();
+builder.Services.AddOpenTelemetry().WithMetrics(static metrics => metrics.AddMeter("ActOp.*").AddPrometheusExporter());
 var app = builder.Build();
 app.UseFileServer();
+
+// For orchestrators and Prometheus; metrics at the management port only, if there is one.
+var management = app.Configuration.GetValue<int?>("ActOp:ManagementPort");
+app.UseOpenTelemetryPrometheusScrapingEndpoint(
+    context => context.Request.Path == "/metrics" && (management is null || context.Connection.LocalPort == management));
+// Answers to this machine only, because it has no policy: docs/dashboard.md.
+app.MapActOpDashboard("/actop");
+app.MapHealthChecks("/health/live", new HealthCheckOptions { Predicate = static check => check.Tags.Contains("live") });
+app.MapHealthChecks("/health/ready", new HealthCheckOptions { Predicate = static check => check.Tags.Contains("ready") });
 
 // What a grain refuses as an argument is a fault of the request.
 var api = app.MapGroup("/api").AddEndpointFilter(static async (context, next) =>

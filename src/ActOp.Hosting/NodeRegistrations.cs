@@ -43,6 +43,7 @@ internal static class NodeRegistrations
         services.AddHostedService(static provider => provider.GetRequiredService<SiloHost>());
         StateRegistrations.Add(services);
         OrleansSection.Apply(new SiloBuilder(services, configuration));
+        TlsSection.Apply(new SiloBuilder(services, configuration));
         Management.ManagementRegistrations.AddSilo(services);
         services.AddSingleton<ILocalSiloDetails>(static provider => provider.GetRequiredService<SiloHost>());
         services.AddSingleton<ISiloMetadataCache>(static provider => new SiloMetadataCache(
@@ -64,6 +65,7 @@ internal static class NodeRegistrations
         services.AddSingleton(static provider => provider.GetRequiredService<ClientHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<ClientHost>());
         OrleansSection.Apply(new PlainClientBuilder(services, configuration));
+        TlsSection.Apply(new PlainClientBuilder(services, configuration));
     }
 
     private static void AddGrainServices(IServiceCollection services)

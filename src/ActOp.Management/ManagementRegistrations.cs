@@ -1,4 +1,5 @@
 using ActOp.Management.Rebalancing;
+using ActOp.Management.Snapshots;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
@@ -36,6 +37,11 @@ internal static class ManagementRegistrations
             : null!);
         services.AddSingleton(new NodeTarget(ManagementTarget.Name, static node =>
             new ManagementTarget(node.Local, node.Activations, node.Manifests, node.Peers, node.Router)));
+        services.AddSingleton(new NodeTarget(SnapshotTarget.Name, static node => new SnapshotTarget(new SnapshotNeeds(node.Local,
+            node.Activations, node.Edges, node.Metrics, node.SizedStages, node.Peers, node.Router, node.Locality))));
+        services.AddSingleton(static provider => NodeOf(provider) is var node
+            ? new SnapshotReader(node.Local, node.ClusterView, node.Factory)
+            : null!);
         services.TryAddSingleton<IVersionStore>(static provider =>
             new VersionStore(provider, provider.GetRequiredService<IGrainFactory>(), NodeOf(provider).Manifests.Versions));
         services.AddSingleton<ILocalActivationStatusChecker>(static provider => new LocalActivations(NodeOf(provider).Activations));

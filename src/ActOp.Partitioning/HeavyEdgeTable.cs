@@ -217,6 +217,19 @@ public sealed class HeavyEdgeTable<TVertex>
             edges.Add(EdgeAt(half));
     }
 
+    /// <summary>All edges with their certain weights, in no order. The table must not change meanwhile.</summary>
+    /// <returns>Both ends, the weight, and whether an end is on another silo.</returns>
+    public IEnumerable<(TVertex One, TVertex Other, double Weight, bool IsRemote)> Edges()
+    {
+        for (var i = 0; i < _edges.Count; i++)
+        {
+            var half = 2 * _edges.At(i);
+            var (one, other) = (_edges.EndOf(half), _edges.OtherEnd(half));
+            yield return (_vertices.KeyOf(one), _vertices.KeyOf(other), CertainWeight(half),
+                _vertices.SiloOf(one) != _self || _vertices.SiloOf(other) != _self);
+        }
+    }
+
     /// <summary>The sum of the certain weights of all edges, and of those with an end on another silo.</summary>
     /// <param name="remote">Receives the remote part.</param>
     /// <returns>The sum over all tracked edges.</returns>

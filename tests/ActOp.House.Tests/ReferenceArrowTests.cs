@@ -35,6 +35,7 @@ public partial class ReferenceArrowTests(ITestOutputHelper output)
         ["ActOp.Hosting"] = ["ActOp.Runtime", "ActOp.Streams", "ActOp.Management"],
         ["ActOp.Testing"] = ["ActOp.Hosting"],
         ["ActOp.PostgreSql"] = ["ActOp.Hosting", "ActOp.Reminders"],
+        ["ActOp.Dashboard"] = ["ActOp.Hosting"],
         ["ActOp.Client"] = ["ActOp.Hosting"],
         // Inside a silo of Microsoft Orleans: never on Abstractions, whose names are those of Orleans.
         ["ActOp.Orleans"] = ["ActOp.Partitioning", "ActOp.Staging"],

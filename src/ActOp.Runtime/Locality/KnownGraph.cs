@@ -48,4 +48,26 @@ internal sealed class KnownGraph : IDisposable
 
     /// <summary>Nothing is counted any more.</summary>
     public void Dispose() => _edges.End();
+
+    /// <summary>The edges by the classes of their ends, the heaviest pairs first. One walk over the table.</summary>
+    internal List<ClassEdge> Summarize(int most)
+    {
+        var pairs = new Dictionary<(GrainType One, GrainType Other), (double Local, double Remote)>();
+        foreach (var (one, other, weight, isRemote) in Table.Edges())
+        {
+            var pair = one.Type.CompareTo(other.Type) <= 0 ? (one.Type, other.Type) : (other.Type, one.Type);
+            var (local, remote) = pairs.GetValueOrDefault(pair);
+            pairs[pair] = isRemote ? (local, remote + weight) : (local + weight, remote);
+        }
+
+        return [.. pairs.OrderByDescending(static pair => pair.Value.Local + pair.Value.Remote).Take(most).Select(static pair =>
+            new ClassEdge(pair.Key.One.ToString(), pair.Key.Other.ToString(), pair.Value.Local, pair.Value.Remote))];
+    }
 }
+
+/// <summary>The rates of messages between grains of two classes, in messages per second.</summary>
+/// <param name="One">A class; the first one by name.</param>
+/// <param name="Other">The other class, which may be the same.</param>
+/// <param name="Local">Between grains that are both on this silo.</param>
+/// <param name="Remote">Between a grain of this silo and one of another.</param>
+internal sealed record ClassEdge(string One, string Other, double Local, double Remote);

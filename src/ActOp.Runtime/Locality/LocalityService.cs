@@ -204,6 +204,30 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         _movesOfRound++;
     });
 
+    /// <summary>
+    /// The rates of messages between classes of grains, the heaviest first; none while locality is off. Any thread; computed on the turn of
+    /// this target, by one walk over the table.
+    /// </summary>
+    /// <param name="most">How many pairs of classes.</param>
+    internal Task<List<ClassEdge>> SummarizeAsync(int most)
+    {
+        if (!_runs)
+            return Task.FromResult<List<ClassEdge>>([]);
+        var summary = new TaskCompletionSource<List<ClassEdge>>(TaskCreationOptions.RunContinuationsAsynchronously);
+        Post(() =>
+        {
+            try
+            {
+                summary.TrySetResult(_graph.Summarize(most));
+            }
+            catch (Exception exception)
+            {
+                summary.TrySetException(exception);
+            }
+        });
+        return summary.Task;
+    }
+
     private void TellLoads()
     {
         _loads.Expire(Now);
