@@ -41,6 +41,6 @@ internal static class GroupOverhead
             return;
         for (var pair = 0; pair < Count; pair++)
             groups.Add("pair" + pair);
-        groups.Select = static (grain, context) => grain.TryGetIntegerKey(out long key, out _) ? "pair" + (key / 2) : null;
+        groups.Select = static (grain, context) => grain.TryGetIntegerKey(out var key, out _) ? "pair" + (key / 2) : null;
     });
 }

@@ -3,7 +3,6 @@ using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Groups;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Stages;
-using ActOp.Staging;
 using Microsoft.Extensions.Logging;
 
 namespace ActOp.Runtime.Diagnostics;

@@ -1,6 +1,4 @@
-using System.Buffers.Text;
 using System.Text;
-using ActOp.Runtime.Foundation;
 using ActOp.Wire;
 using Orleans.Runtime;
 using Orleans.Serialization;
