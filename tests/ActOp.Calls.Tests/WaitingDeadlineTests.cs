@@ -33,6 +33,25 @@ public class WaitingDeadlineTests
         }
     }
 
+    [Theory]
+    [InlineData(500u, 300, 200u)]
+    [InlineData(500u, 0, 500u)]
+    [InlineData(500u, 70_000, 0u)]
+    public void The_time_that_a_request_for_many_has_waited_is_taken_off_too(uint left, long waited, uint expected)
+    {
+        var request = Request(default, 7, FrameFlags.HasDeadline, left);
+        var buffer = new WireBuffer();
+        var writer = new WireWriter(buffer, new WireSession(null));
+        FanoutFrame.Write(ref writer, isOneWay: false, FanoutFrame.PrefixOf(Silo), new byte[3 * FanoutFrame.BytesOf(isOneWay: false)]);
+        writer.WriteRaw(request);
+        writer.Commit();
+        var frame = buffer.Written.ToArray();
+        var before = frame.ToArray();
+        RequestDeadline.Shorten(frame, waited);
+        Assert.Equal(expected, LeftIn(frame[^request.Length..]));
+        Assert.Equal(before[..^request.Length], frame[..^request.Length]);
+    }
+
     [Fact]
     public void Frames_without_a_deadline_stay_as_they_are()
     {
