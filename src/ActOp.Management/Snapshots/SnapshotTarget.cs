@@ -4,7 +4,6 @@ using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;
-using Orleans.Runtime;
 using Orleans.Statistics;
 
 namespace ActOp.Management.Snapshots;
