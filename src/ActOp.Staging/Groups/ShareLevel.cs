@@ -152,10 +152,13 @@ internal sealed class ShareLevel(double quantum)
     private void Limit(Share share)
     {
         var excess = LagOf(share) - MostLag;
-        if (excess <= 0)
+        var others = _weights - share.Weight;
+        if (excess <= 0 || others <= 0)
             return;
-        share.Received += excess / share.Weight;
-        Now += excess / _weights;
+        // Virtual time moves on, too, so that the lags still add up to zero.
+        var moved = excess * _weights / others;
+        share.Received += moved / share.Weight;
+        Now += moved / _weights;
     }
 
     private void EndBusy(Share share)
