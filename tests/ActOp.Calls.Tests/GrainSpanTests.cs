@@ -74,10 +74,12 @@ public class GrainSpanTests(GrainSpanTests.Traced cluster) : IClassFixture<Grain
         await Place.On(cluster.AddressOf(1 - target), () => grain.Get());
         using var recorder = new Recorder();
         var ended = recorder.Stopped("deactivate grain");
+        var started = recorder.Stopped("activate grain");
         using (Test.StartActivity("root"))
         {
             await Place.On(cluster.AddressOf(target), () => grain.AsReference<IGrainManagementExtension>().MigrateOnIdle().AsTask());
-            await ended.WaitAsync(Gate.Patience);
+            // The other silo answers before it has noted the end of the start.
+            await Task.WhenAll(ended, started).WaitAsync(Gate.Patience);
         }
 
         var end = recorder.Find("deactivate grain");

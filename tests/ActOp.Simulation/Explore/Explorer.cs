@@ -229,6 +229,7 @@ internal static class Unreached
         ["IManagementGrain.ResetGrainCallFrequencies"] = Refused,
         ["IManagementGrain.SendControlCommandToProvider"] = Command,
         ["IManagementTarget.CollectGarbage"] = Garbage,
+        ["ISnapshotTarget.GetSnapshot"] = "It reads what the silo has counted, and changes nothing.",
         ["IManagementTarget.RunCommand"] = Command,
         ["IMemoryStreamQueueGrain.Dequeue"] = "For receivers that applications bring; the agents of the runtime take and acknowledge.",
         ["IPubSubRendezvousGrain.ProducerCount"] = "Nobody in the runtime asks.",
