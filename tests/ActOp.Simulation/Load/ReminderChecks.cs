@@ -26,7 +26,7 @@ internal sealed class ReminderChecks(World.World world, Ledger ledger, Faults fa
     private const long LongestDelay = 10 * Pump.Millisecond;
 
     private readonly Dictionary<ReminderVersion, Ticks> _ticks = [];
-    private readonly Dictionary<(GrainId, string), (long Since, int Count)> _running = [];
+    private readonly Dictionary<(GrainId, string), (long Since, int Count, long EndedAt)> _running = [];
     private readonly Dictionary<GrainId, Occupation> _occupied = [];
     private long _disturbedAt;
     private long _watchedAt;
@@ -116,8 +116,8 @@ internal sealed class ReminderChecks(World.World world, Ledger ledger, Faults fa
 
     internal void TickEnds(GrainId grain, string name)
     {
-        var (since, count) = _running[(grain, name)];
-        _running[(grain, name)] = (since, count - 1);
+        var (since, count, _) = _running[(grain, name)];
+        _running[(grain, name)] = (since, count - 1, world.Pump.Now);
     }
 
     private ReminderVersion? VersionOf(ReminderHandle reminder) =>
@@ -137,7 +137,7 @@ internal sealed class ReminderChecks(World.World world, Ledger ledger, Faults fa
     private void CheckBeside(GrainId grain, string name)
     {
         var now = world.Pump.Now;
-        var (since, count) = _running.GetValueOrDefault((grain, name));
+        var (since, count, ended) = _running.GetValueOrDefault((grain, name));
         if (count > 0 && _viewChangedAt < since && now - since < world.Settings.ResponseTimeout.Ticks
             && !faults.Any(since - Recovery, Separating) && !HasLost(since))
         {
@@ -145,7 +145,7 @@ internal sealed class ReminderChecks(World.World world, Ledger ledger, Faults fa
                 + new TimeSpan(since) + ".");
         }
 
-        _running[(grain, name)] = (now, count + 1);
+        _running[(grain, name)] = (now, count + 1, ended);
     }
 
     /// <summary>A silo has ended, with what it knew of ticks that run.</summary>
@@ -188,13 +188,15 @@ internal sealed class ReminderChecks(World.World world, Ledger ledger, Faults fa
     {
         var (entry, now) = (version.Entry, world.Pump.Now);
         var call = _occupied.GetValueOrDefault(entry.GrainId);
-        if (_running.GetValueOrDefault((entry.GrainId, entry.ReminderName)).Count > 0 || call is { GoesOn: true })
+        var tick = _running.GetValueOrDefault((entry.GrainId, entry.ReminderName));
+        if (tick.Count > 0 || call is { GoesOn: true })
             return false;
         var start = now + (entry.StartAt - world.Silos.First().Clock.GetUtcNow().UtcDateTime).Ticks;
         var known = version.AcknowledgedAt ?? version.Since + Lag.Ticks;
         var recovery = table.HasFailed ? Recovery + Lag.Ticks : !world.IsCalm ? Recovery : table.WasSlow ? Recovery / 2 : Pump.Second * 10;
         var expected = Math.Max(Math.Max(known, start), _disturbedAt + recovery);
-        expected = Math.Max(expected, call?.EndedAt ?? 0);
+        // The tick that is due while the one before runs is left out.
+        expected = Math.Max(expected, Math.Max(call?.EndedAt ?? 0, tick.EndedAt));
         return now - Math.Max(expected, LastOf(version)) > entry.Period.Ticks + Grace;
     }
 
