@@ -91,18 +91,20 @@ internal static class BenchCommands
                 return 2;
             }
 
-            return await Run(chosen, settings, parsed.GetValue(json)) || parsed.GetValue(ignoreBars) ? 0 : 1;
+            var isMet = await Run(chosen.Select(static name => Measurements[name]), settings, parsed.GetValue(json));
+            return isMet || parsed.GetValue(ignoreBars) ? 0 : 1;
         });
         return command;
     }
 
-    /// <summary>True when every bar was met.</summary>
-    private static async Task<bool> Run(string[] names, CallSettings settings, string? json)
+    /// <summary>Plays measurements one after the other, with their rows on the console. True when every bar was met.</summary>
+    internal static async Task<bool> Run(
+        IEnumerable<Func<CallSettings, Action<Row>, Task>> measurements, CallSettings settings, string? json)
     {
         var rows = new List<Row>();
-        foreach (var name in names)
+        foreach (var measure in measurements)
         {
-            await Measurements[name](settings, row =>
+            await measure(settings, row =>
             {
                 rows.Add(row);
                 Console.WriteLine(row);

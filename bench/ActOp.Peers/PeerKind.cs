@@ -35,7 +35,7 @@ internal sealed record PeerKind(string Name, string Project, bool IsVariant = fa
 
     private string Folder => Path.Combine(Repository, "bench", Project);
 
-    private static string Repository { get; } = FindRepository();
+    private static string Repository { get; } = RepositoryFolder.Find();
 
     /// <summary>Builds the programs; what does not restore or build is not available.</summary>
     /// <returns>Those that are there.</returns>
@@ -80,16 +80,5 @@ internal sealed record PeerKind(string Name, string Project, bool IsVariant = fa
         {
             return "the build took more than " + BuildLimit.TotalMinutes + " minutes";
         }
-    }
-
-    private static string FindRepository()
-    {
-        for (var folder = new DirectoryInfo(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
-        {
-            if (File.Exists(Path.Combine(folder.FullName, "ActOp.sln")))
-                return folder.FullName;
-        }
-
-        throw new InvalidOperationException("The peers are built from the repository, and this program is not in it.");
     }
 }

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Formats.Tar;
 using System.IO.Compression;
 using System.Net;
@@ -48,36 +47,12 @@ public sealed class ContainerTests : IDisposable
     private static async Task PublishAsync(string archive, string registry)
     {
         var configuration = new DirectoryInfo(AppContext.BaseDirectory).Parent!.Name;
-        ProcessStartInfo start = new("dotnet", ["publish", "samples/Shop", "-c", configuration, "--no-build", "-nologo", "-v", "q",
-            "-t:PublishContainer", "-p:ContainerBaseImage=" + registry + "/base:1", "-p:ContainerArchiveOutputPath=" + archive,
-            "-p:PublishDir=" + Path.GetDirectoryName(archive) + "/published/"])
-        {
-            WorkingDirectory = Repository.Root,
-            RedirectStandardOutput = true,
-            RedirectStandardError = true,
-        };
-        foreach (var inherited in start.Environment.Keys.Where(
-            static name => name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)).ToArray())
-        {
-            start.Environment.Remove(inherited);
-        }
-
-        // A build node that stays would keep the output open.
-        start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
-        using var process = Process.Start(start)!;
-        using CancellationTokenSource patience = new(Patience);
-        try
-        {
-            var output = process.StandardOutput.ReadToEndAsync(patience.Token);
-            var errors = process.StandardError.ReadToEndAsync(patience.Token);
-            await process.WaitForExitAsync(patience.Token);
-            Assert.True(process.ExitCode == 0, await output + await errors);
-        }
-        finally
-        {
-            if (!process.HasExited)
-                process.Kill(entireProcessTree: true);
-        }
+        var (code, output, errors) = await ProcessRun.ToEndAsync(
+            ProcessRun.Dotnet(Repository.Root, ["publish", "samples/Shop", "-c", configuration, "--no-build", "-nologo", "-v", "q",
+                "-t:PublishContainer", "-p:ContainerBaseImage=" + registry + "/base:1", "-p:ContainerArchiveOutputPath=" + archive,
+                "-p:PublishDir=" + Path.GetDirectoryName(archive) + "/published/"]),
+            Patience);
+        Assert.True(code == 0, output + errors);
     }
 
     /// <summary>Puts the layers over each other, as an engine does, and returns what the image says about its process.</summary>

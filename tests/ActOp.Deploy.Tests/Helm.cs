@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using ActOp.Harness.Processes;
 
 namespace ActOp.Deploy.Tests;
 
@@ -38,28 +39,14 @@ internal static class Helm
         foreach (var name in new[] { "HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME" })
             start.Environment[name] = Path.Combine(AppContext.BaseDirectory, "helm");
         start.Environment["KUBECONFIG"] = "/dev/null";
-        using var process = Process.Start(start)!;
-        using CancellationTokenSource patience = new(Patience);
-        var output = process.StandardOutput.ReadToEndAsync(patience.Token);
-        var errors = process.StandardError.ReadToEndAsync(patience.Token);
-        try
-        {
-            await process.WaitForExitAsync(patience.Token);
-        }
-        catch (OperationCanceledException)
-        {
-            process.Kill(entireProcessTree: true);
-            throw new TimeoutException($"helm {string.Join(' ', arguments)} did not end.");
-        }
-
-        return (process.ExitCode, await output, await errors);
+        return await ProcessRun.ToEndAsync(start, Patience);
     }
 }
 
 /// <summary>Files of the repository.</summary>
 internal static class Repository
 {
-    public static string Root { get; } = FindRoot();
+    public static string Root { get; } = RepositoryFolder.Find();
 
     public static string Chart => Path.Combine(Root, "deploy", "helm", "actop");
 
@@ -72,15 +59,4 @@ internal static class Repository
 
     public static string ValuesPath(string folder, string name) =>
         Path.Combine(Root, "tests", "ActOp.Deploy.Tests", folder, name + ".yaml");
-
-    private static string FindRoot()
-    {
-        for (DirectoryInfo? folder = new(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
-        {
-            if (File.Exists(Path.Combine(folder.FullName, "ActOp.sln")))
-                return folder.FullName;
-        }
-
-        throw new InvalidOperationException("The tests run from below the repository's root.");
-    }
 }

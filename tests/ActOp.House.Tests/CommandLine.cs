@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using ActOp.Harness.Processes;
 
 namespace ActOp.House.Tests;
 
@@ -10,30 +11,17 @@ internal static class CommandLine
     /// <summary>Runs <c>dotnet</c> and returns its output; a failure is thrown with it.</summary>
     public static async Task<string> DotnetAsync(string folder, IReadOnlyDictionary<string, string> variables, params string[] arguments)
     {
-        using var process = Start(folder, variables, arguments);
-        using CancellationTokenSource patience = new(Patience);
-        var output = process.StandardOutput.ReadToEndAsync(patience.Token);
-        var errors = process.StandardError.ReadToEndAsync(patience.Token);
-        try
-        {
-            await process.WaitForExitAsync(patience.Token);
-        }
-        catch (OperationCanceledException)
-        {
-            process.Kill(entireProcessTree: true);
-            throw new TimeoutException($"dotnet {string.Join(' ', arguments)} did not end.");
-        }
-
-        var text = await output + await errors;
-        return process.ExitCode == 0
-            ? text : throw new InvalidOperationException($"dotnet {string.Join(' ', arguments)} returned {process.ExitCode}:\n{text}");
+        var (code, output, errors) = await ProcessRun.ToEndAsync(NewStart(folder, variables, arguments), Patience);
+        return code == 0
+            ? output + errors
+            : throw new InvalidOperationException($"dotnet {string.Join(' ', arguments)} returned {code}:\n{output}{errors}");
     }
 
     /// <summary>Runs <c>dotnet</c> until a line of its output contains a text, lets the caller do something, and ends it.</summary>
     public static async Task DotnetUntilAsync(
         string folder, IReadOnlyDictionary<string, string> variables, string text, Func<Task> meanwhile, params string[] arguments)
     {
-        using var process = Start(folder, variables, arguments);
+        using var process = Process.Start(NewStart(folder, variables, arguments))!;
         using CancellationTokenSource patience = new(Patience);
         List<string> lines = [];
         try
@@ -53,20 +41,11 @@ internal static class CommandLine
         }
     }
 
-    private static Process Start(string folder, IReadOnlyDictionary<string, string> variables, string[] arguments)
+    private static ProcessStartInfo NewStart(string folder, IReadOnlyDictionary<string, string> variables, string[] arguments)
     {
-        ProcessStartInfo start =
-            new("dotnet", arguments) { WorkingDirectory = folder, RedirectStandardOutput = true, RedirectStandardError = true };
-        foreach (var inherited in start.Environment.Keys.Where(
-            static name => name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)).ToArray())
-        {
-            start.Environment.Remove(inherited);
-        }
-        // A build node that stays would keep the output open.
-        start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
-        start.Environment["DOTNET_CLI_TELEMETRY_OPTOUT"] = "1";
+        var start = ProcessRun.Dotnet(folder, arguments);
         foreach ((var name, var value) in variables)
             start.Environment[name] = value;
-        return Process.Start(start)!;
+        return start;
     }
 }

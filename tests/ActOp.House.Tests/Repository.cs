@@ -1,4 +1,5 @@
 using System.Text.RegularExpressions;
+using ActOp.Harness.Processes;
 
 namespace ActOp.House.Tests;
 
@@ -8,7 +9,7 @@ internal static partial class Repository
     private static readonly string[] Skipped = ["bin", "obj", "artifacts", "TestResults"];
 
     /// <summary>The directory of ActOp.sln.</summary>
-    public static string Root { get; } = FindRoot();
+    public static string Root { get; } = RepositoryFolder.Find();
 
     /// <summary>All C# files under the folders.</summary>
     public static IEnumerable<SourceFile> Sources(params string[] folders) =>
@@ -40,17 +41,6 @@ internal static partial class Repository
             .ToDictionary(static match => match.Groups[1].Value, static match => match.Groups[2].Value, StringComparer.Ordinal);
 
     private static string Relative(string path) => Path.GetRelativePath(Root, path).Replace('\\', '/');
-
-    private static string FindRoot()
-    {
-        for (DirectoryInfo? folder = new(AppContext.BaseDirectory); folder is not null; folder = folder.Parent)
-        {
-            if (File.Exists(Path.Combine(folder.FullName, "ActOp.sln")))
-                return folder.FullName;
-        }
-
-        throw new InvalidOperationException("The tests run from below the repository's root.");
-    }
 
     [GeneratedRegex(@"^(\S+)\s*(.*)$")]
     private static partial Regex Entry();

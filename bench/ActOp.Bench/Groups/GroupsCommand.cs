@@ -1,6 +1,5 @@
 using System.CommandLine;
 using ActOp.Bench.Calls;
-using ActOp.Harness.Reports;
 
 namespace ActOp.Bench.Groups;
 
@@ -47,25 +46,9 @@ internal static class GroupsCommand
                 return 2;
             }
 
-            return await Run(chosen, settings, parsed.GetValue(json)) || parsed.GetValue(ignoreBars) ? 0 : 1;
+            var isMet = await BenchCommands.Run(chosen.Select(static name => Experiments[name]), settings, parsed.GetValue(json));
+            return isMet || parsed.GetValue(ignoreBars) ? 0 : 1;
         });
         return command;
-    }
-
-    private static async Task<bool> Run(string[] names, CallSettings settings, string? json)
-    {
-        var rows = new List<Row>();
-        foreach (var name in names)
-        {
-            await Experiments[name](settings, row =>
-            {
-                rows.Add(row);
-                Console.WriteLine(row);
-            });
-        }
-
-        if (json is not null)
-            ReportFile.WriteJson(json, rows);
-        return !rows.Exists(static row => row.Met == false);
     }
 }
