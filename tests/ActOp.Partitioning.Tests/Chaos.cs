@@ -9,7 +9,7 @@ internal sealed class Chaos
     private readonly Random _random;
     private readonly PartitioningOptions _options;
     private readonly List<Action> _mail = [];
-    private readonly List<(int Vertex, int From, int To)> _migrations = [];
+    private readonly List<(int Vertex, int From, int To, TimeSpan Until)> _migrations = [];
     private readonly List<(int Vertex, int To)> _arrivals = [];
     private readonly int[] _directory;
     private readonly long[] _epochs;
@@ -135,8 +135,10 @@ internal sealed class Chaos
     {
         foreach (var vertex in moves)
         {
+            // A migration whose promise has run out was given up, and may be promised again.
+            _migrations.RemoveAll(m => m.Vertex == vertex && m.From == silo && m.Until <= _now);
             Assert.DoesNotContain(_migrations, m => m.Vertex == vertex && m.From == silo);
-            _migrations.Add((vertex, silo, target));
+            _migrations.Add((vertex, silo, target, _now + _options.MigrationTimeout));
         }
     }
 
@@ -161,7 +163,7 @@ internal sealed class Chaos
     {
         if (_migrations.Count == 0)
             return;
-        (var vertex, var from, var to) = TakeAny(_migrations);
+        (var vertex, var from, var to, _) = TakeAny(_migrations);
         var busy = _directory[vertex] != from || (Faults && _random.Next(6) == 0);
         MoveReport<int> report;
         if (busy)

@@ -12,6 +12,17 @@ public class ChaosTests
         chaos.CheckQuiet();
     });
 
+    /// <summary>Large offers make many migrations, some of which wait for longer than their promises hold.</summary>
+    [Fact]
+    public void A_vertex_is_promised_again_only_after_its_promise_has_run_out()
+    {
+        var random = new Random(411241970);
+        Chaos chaos = new(random, new() { Tolerance = 0.2, CandidateCount = 8 }, vertices: 60, silos: random.Next(2, 6));
+        chaos.Run(steps: 1500);
+        chaos.Settle();
+        chaos.CheckQuiet();
+    }
+
     [Fact]
     public void Balance_holds_while_messages_overtake_each_other_but_arrive_in_time() => Seeds.ForEach(20, random =>
     {
