@@ -206,11 +206,14 @@ internal sealed class Worker
     /// <summary>Ends one <see cref="Park"/>. Called by the thread that has taken the worker from the roster.</summary>
     internal void Unpark() => _permit.Give();
 
-    /// <summary>Own thread only, after the roster has made the worker idle or retired: waits for <see cref="Unpark"/>.</summary>
+    /// <summary>
+    /// Own thread only, after the roster has made the worker idle or retired: waits for <see cref="Unpark"/>. A borrower may own the worker
+    /// already, so only what belongs to the thread is touched before that.
+    /// </summary>
     internal void Park()
     {
         if (Invariant.AreChecked)
-            Invariant.Holds(t_current == this && _batchCount == 0);
+            Invariant.Holds(t_current == this);
         Leave();
         _permit.WaitAndTake();
         Enter();

@@ -14,6 +14,9 @@ internal sealed class Rounds(World.World world, Ledger ledger, Func<Faults> faul
     /// <summary>What was wrong before is over after this, and a lease.</summary>
     private const long Recovery = 30 * Pump.Second;
 
+    /// <summary>A session ends that has been silent for the timeout of keep-alives, looked at once in their interval (defaults).</summary>
+    private const long MostSilence = 35 * Pump.Second;
+
     /// <summary>A grain that begins, moves or ends is, for a moment, in two places or in none.</summary>
     private const int MostLooks = 3;
 
@@ -36,6 +39,9 @@ internal sealed class Rounds(World.World world, Ledger ledger, Func<Faults> faul
         }
 
         if (faults().Done.Any(static fault => fault.Until == long.MaxValue) || !Quiet.HasSettled(world))
+            _quietSince = world.Pump.Now;
+        // Nobody is told of a black hole: the nodes find out by the silence of its links.
+        if (faults().Done.Any(fault => fault.Kind == FaultKind.BlackHole && world.Pump.Now - fault.Time < MostSilence))
             _quietSince = world.Pump.Now;
         if (world.Pump.Now - Math.Max(_quietSince, world.ChangedAt) < Recovery + (world.Settings.HasLease ? world.Settings.Lease.Ticks : 0))
             _doubts.Clear();

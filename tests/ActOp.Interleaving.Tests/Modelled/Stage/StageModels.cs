@@ -66,6 +66,22 @@ public static class StageModels
             });
             model.Spawn("poster", () => model.Post(model.Item()));
         }),
+        // The thread has made its worker idle and has not parked yet.
+        ["borrow, before the thread parks"] = static () => new StageModel(1, static model =>
+        {
+            var (hasWork, isBorrowed) = (false, false);
+            var second = model.Item(() => Interleaver.Current.Block(() => !isBorrowed || model.IsParked, isLock: false));
+            model.Spawn("borrower", () =>
+            {
+                Interleaver.Current.Block(() => hasWork && model.IsIdle, isLock: false);
+                using var run = model.Stage.Borrow();
+                isBorrowed = run.IsHeld;
+                // The item posted last runs first.
+                model.Post(second);
+                model.Post(model.Item());
+            });
+            model.Spawn("poster", () => model.Post(model.Item(() => hasWork = true)));
+        }),
         ["borrow, two posters"] = static () => new StageModel(1, static model =>
         {
             var hasPosted = false;
@@ -403,6 +419,9 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
 
     /// <summary>The stage's only worker has nothing to do. Read by conditions, so it is no place to switch.</summary>
     internal bool IsIdle => _first.State == WorkerState.Idle;
+
+    /// <summary>The thread of that worker is parked. Read by conditions, too.</summary>
+    internal bool IsParked => _first.IsParked;
 
     /// <summary>Set by a model that lets one item post another.</summary>
     internal IStageItem? Waiting { get; set; }
