@@ -284,6 +284,8 @@ internal sealed class Worker
                 if (_isWoken)
                     _stage.CountEmptyWake();
                 _isWoken = false;
+                if (Invariant.AreChecked)
+                    Invariant.Holds(_batchCount == 0);
                 if (!_stage.WaitForWork(this))
                     break;
             }

@@ -1,3 +1,4 @@
+using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using ActOp.Simulation.Load;
@@ -14,11 +15,13 @@ internal sealed class Rounds(World.World world, Ledger ledger, Func<Faults> faul
     /// <summary>What was wrong before is over after this, and a lease.</summary>
     private const long Recovery = 30 * Pump.Second;
 
-    /// <summary>A session ends that has been silent for the timeout of keep-alives, looked at once in their interval (defaults).</summary>
-    private const long MostSilence = 35 * Pump.Second;
-
     /// <summary>A grain that begins, moves or ends is, for a moment, in two places or in none.</summary>
     private const int MostLooks = 3;
+
+    private static readonly MeshOptions Defaults = new();
+
+    /// <summary>A session ends that has been silent for the timeout of keep-alives, looked at once in their interval.</summary>
+    private static readonly long MostSilence = (Defaults.KeepAliveTimeout + Defaults.KeepAliveInterval).Ticks;
 
     /// <summary>Looks in a row at which a grain was doubtful, all of them in one life.</summary>
     private readonly Dictionary<GrainId, (int Looks, Life? Life)> _doubts = [];
@@ -38,11 +41,13 @@ internal sealed class Rounds(World.World world, Ledger ledger, Func<Faults> faul
             CheckCalls(machine, grace);
         }
 
-        if (faults().Done.Any(static fault => fault.Until == long.MaxValue) || !Quiet.HasSettled(world))
-            _quietSince = world.Pump.Now;
         // Nobody is told of a black hole: the nodes find out by the silence of its links.
-        if (faults().Done.Any(fault => fault.Kind == FaultKind.BlackHole && world.Pump.Now - fault.Time < MostSilence))
+        if (faults().Done.Any(static fault => fault.Until == long.MaxValue)
+            || faults().Any(world.Pump.Now - MostSilence, FaultKind.BlackHole) || !Quiet.HasSettled(world))
+        {
             _quietSince = world.Pump.Now;
+        }
+
         if (world.Pump.Now - Math.Max(_quietSince, world.ChangedAt) < Recovery + (world.Settings.HasLease ? world.Settings.Lease.Ticks : 0))
             _doubts.Clear();
         else
