@@ -25,6 +25,9 @@ internal static class BenchCommands
         ["tokens"] = TokenCalls.Measure,
         ["items"] = Items.Measure,
         ["streams"] = StreamItems.Measure,
+        ["masked"] = MaskedCalls.Measure,
+        ["threads"] = WorkerThreads.Measure,
+        ["isolation"] = IsolatedCalls.Measure,
     };
 
     internal static RootCommand Build()

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using ActOp.Lab;
+using ActOp.Lab.Groups;
 using ActOp.Lab.Seda;
 using Spectre.Console;
 
@@ -12,5 +13,6 @@ RootCommand root = new("Plays what ActOp decides, locality partitioning and thre
     PartitionCommand.Create(),
     SyntheticCommand.Create(),
     SedaCommand.Create(),
+    TicksCommand.Create(),
 };
 return root.Parse(args).Invoke();

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using ActOp.Harness.Reports;
 using ActOp.Partitioning;
 using Spectre.Console;
 
@@ -25,31 +26,38 @@ internal static class SyntheticCommand
             };
         Option<double> churn =
             new("--churn") { Description = "Share of games that regroup in a round.", DefaultValueFactory = static _ => 0.01 };
+        Option<FileInfo?> json = new("--json") { Description = "Write the results here." };
         LabOptions common = new(rounds: 5);
-        Command command = new("synthetic", "Measures exchanges on Halo graphs of growing size, with churn.") { players, silos, churn };
+        Command command =
+            new("synthetic", "Measures exchanges on Halo graphs of growing size, with churn.") { players, silos, churn, json };
         common.AddTo(command);
         command.SetAction(result =>
         {
             var table = new Table().AddColumns("players", "silos", "vertices a silo", "rounds", "cut from", "cut to", "imbalance", "moves",
                 "exchanges", "ms an offer (median)", "ms (95 %)", "ns a vertex", "ns / (nV log2 k + k²)");
+            List<SyntheticReport> reports = [];
             AnsiConsole.Progress().Start(progress =>
             {
                 foreach (var count in result.GetValue(players)!)
                 {
                     foreach (var n in result.GetValue(silos)!)
                     {
-                        table.AddRow(Play(progress, count, n, result.GetValue(churn), result.GetValue(common.Rounds), common.Read(result),
-                            result.GetValue(common.Seed)));
+                        var report = Play(progress, count, n, result.GetValue(churn), result.GetValue(common.Rounds), common.Read(result),
+                            result.GetValue(common.Seed));
+                        reports.Add(report);
+                        table.AddRow(Cells(report));
                     }
                 }
             });
             AnsiConsole.Write(table);
+            if (result.GetValue(json) is { } file)
+                ReportFile.WriteJson(file.FullName, reports);
             return 0;
         });
         return command;
     }
 
-    private static string[] Play(
+    private static SyntheticReport Play(
         ProgressContext progress, int players, int silos, double churn, int rounds, PartitioningOptions options, int seed)
     {
         var task = progress.AddTask($"{players} players, {silos} silos", maxValue: (double)rounds * silos);
@@ -72,14 +80,16 @@ internal static class SyntheticCommand
         var vertices = (double)halo.VertexCount / silos;
         double k = options.CandidateCount;
         var predicted = (silos * vertices * Math.Log2(k)) + (k * k);
-        return
-        [
-            $"{players}", $"{silos}", $"{vertices:F0}", $"{rounds}", $"{first:P1}", $"{CutShare(halo, cluster):P1}",
-            $"{cluster.MaxImbalance:P1}", $"{moves}",
-            $"{seconds.Length}", $"{median * 1e3:F2}", $"{Quantile(seconds, 0.95) * 1e3:F2}", $"{median * 1e9 / vertices:F0}",
-            $"{median * 1e9 / predicted:F2}",
-        ];
+        return new(players, silos, vertices, rounds, first, CutShare(halo, cluster), cluster.MaxImbalance, moves, seconds.Length,
+            median * 1e3, Quantile(seconds, 0.95) * 1e3, median * 1e9 / vertices, median * 1e9 / predicted);
     }
+
+    private static string[] Cells(SyntheticReport report) =>
+    [
+        $"{report.Players}", $"{report.Silos}", $"{report.VerticesPerSilo:F0}", $"{report.Rounds}", $"{report.CutFrom:P1}",
+        $"{report.CutTo:P1}", $"{report.Imbalance:P1}", $"{report.Moves}", $"{report.Exchanges}", $"{report.OfferMs:F2}",
+        $"{report.OfferMs95:F2}", $"{report.NanosecondsPerVertex:F0}", $"{report.NanosecondsPerStep:F2}",
+    ];
 
     private static void Count(HaloGraph halo, LabCluster cluster)
     {
@@ -101,3 +111,10 @@ internal static class SyntheticCommand
 
     private static double Quantile(double[] sorted, double share) => sorted.Length == 0 ? 0 : sorted[(int)(share * (sorted.Length - 1))];
 }
+
+/// <summary>
+/// A row of the synthetic command. Offers are timed, median and 95 %; a step is one of the nV log2 k + k² that Algorithm 1 takes.
+/// </summary>
+internal sealed record SyntheticReport(
+    int Players, int Silos, double VerticesPerSilo, int Rounds, double CutFrom, double CutTo, double Imbalance, int Moves, int Exchanges,
+    double OfferMs, double OfferMs95, double NanosecondsPerVertex, double NanosecondsPerStep);

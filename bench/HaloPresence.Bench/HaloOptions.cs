@@ -96,6 +96,9 @@ public sealed record HaloOptions
     /// <summary>How the grains of an exchange are chosen.</summary>
     public SelectionAlgorithm Algorithm { get; init; } = SelectionAlgorithm.LookAhead;
 
+    /// <summary>Whether the calls of games to players are timed, which costs each of them something.</summary>
+    public bool ActorLatency { get; init; }
+
     /// <summary>Endpoint of an OpenTelemetry collector, or <c>none</c>.</summary>
     public string Otlp { get; init; } = "none";
 
@@ -204,6 +207,8 @@ public sealed class HaloOptionTable : OptionTable<HaloOptions>
         Add("--algorithm",
             "With --optimize partition or all: LookAhead, Plain (the paper's Algorithm 1) or OneSided (its uncoordinated baseline).",
             defaults.Algorithm, o => o.Algorithm, (o, v) => o with { Algorithm = v });
+        Add("--actor-latency", "Time the calls of games to players, which costs each of them something. Paper: Figure 10(c).",
+            defaults.ActorLatency, o => o.ActorLatency, (o, v) => o with { ActorLatency = v });
         Add("--otlp", "Send the silos' metrics and traces to this OpenTelemetry collector, for instance http://localhost:4317; none = off.",
             defaults.Otlp, o => o.Otlp, (o, v) => o with { Otlp = v });
         Add("--seed", "Seed of the load's random choices.", defaults.Seed, o => o.Seed, (o, v) => o with { Seed = v });

@@ -10,7 +10,11 @@ namespace ActOp.Bench.Calls;
 /// <param name="Ratio">Cost as a multiple of the floor's in the same run, or null without a floor.</param>
 /// <param name="Bar">What the ratio or the value must reach, in words.</param>
 /// <param name="Met">Whether it does; null without a bar.</param>
-internal sealed record Row(string Name, string Unit, Spread Value, double? Ratio = null, string? Bar = null, bool? Met = null)
+/// <param name="Line">The line of a figure that this is a point of; null for none.</param>
+/// <param name="At">Where on that line.</param>
+internal sealed record Row(
+    string Name, string Unit, Spread Value, double? Ratio = null, string? Bar = null, bool? Met = null, string? Line = null,
+    double? At = null)
 {
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
         $"{Name,-44} {Text(Value.Median),12} ({Text(Value.Min)} to {Text(Value.Max)}) {Unit}{(Ratio is { } ratio ? $"  x{ratio:0.00}" : "")}{(Bar is null ? "" : $"  [{Bar}: {(Met == true ? "met" : "MISSED")}]")}");

@@ -73,9 +73,13 @@ public sealed class ChildProcess : IAsyncDisposable
         return Start(name, start, take);
     }
 
-    /// <summary>Starts a command: a program and its arguments.</summary>
-    public static ChildProcess StartCommand(string name, IEnumerable<string> command, Func<string, bool> take) =>
-        Start(name, Redirected([.. command]), take);
+    /// <summary>Starts a command: a program and its arguments. It works in <paramref name="folder"/>, or where this program does.</summary>
+    public static ChildProcess StartCommand(string name, IEnumerable<string> command, Func<string, bool> take, string? folder = null)
+    {
+        var start = Redirected([.. command]);
+        start.WorkingDirectory = folder ?? "";
+        return Start(name, start, take);
+    }
 
     /// <summary>The command that runs the program of an assembly.</summary>
     public static IEnumerable<string> CommandOf(string assembly) =>

@@ -37,21 +37,33 @@ public sealed class HtmlPage
         return this;
     }
 
-    /// <summary>Adds the heading of a part.</summary>
-    public HtmlPage Heading(string text)
+    /// <summary>Adds the heading of a part; <paramref name="anchor"/> is where links of the page can lead.</summary>
+    public HtmlPage Heading(string text, string? anchor = null)
     {
-        _html.Append("<h2>").Append(WebUtility.HtmlEncode(text)).Append("</h2>");
+        var id = anchor is null ? "" : $" id=\"{WebUtility.HtmlEncode(anchor)}\"";
+        _html.Append("<h2").Append(id).Append('>').Append(WebUtility.HtmlEncode(text)).Append("</h2>");
         return this;
     }
 
-    /// <summary>Adds a table.</summary>
-    public HtmlPage Table(IReadOnlyList<string> titles, IEnumerable<IReadOnlyList<string>> rows)
+    /// <summary>
+    /// Adds a table. <paramref name="link"/> gives the anchor that the cell <paramref name="column"/> of a row leads to, null for none.
+    /// </summary>
+    public HtmlPage Table(
+        IReadOnlyList<string> titles, IEnumerable<IReadOnlyList<string>> rows, Func<IReadOnlyList<string>, string?>? link = null,
+        int column = 0)
     {
         _html.Append("<div class=\"wide\"><table>");
-        AppendRow("th", titles);
+        AppendRow("th", titles, null, 0);
         foreach (var row in rows)
-            AppendRow("td", row);
+            AppendRow("td", row, link?.Invoke(row), column);
         _html.Append("</table></div>");
+        return this;
+    }
+
+    /// <summary>Adds lines as they are, for instance commands.</summary>
+    public HtmlPage Code(IEnumerable<string> lines)
+    {
+        _html.Append("<pre>").Append(WebUtility.HtmlEncode(string.Join('\n', lines))).Append("</pre>");
         return this;
     }
 
@@ -74,11 +86,16 @@ public sealed class HtmlPage
     /// <summary>Ends the page, and returns it.</summary>
     public string End() => _html.Append("</body></html>").ToString();
 
-    private void AppendRow(string element, IReadOnlyList<string> cells)
+    private void AppendRow(string element, IReadOnlyList<string> cells, string? anchor, int column)
     {
         _html.Append("<tr>");
-        foreach (var cell in cells)
-            _html.Append('<').Append(element).Append('>').Append(WebUtility.HtmlEncode(cell)).Append("</").Append(element).Append('>');
+        for (var index = 0; index < cells.Count; index++)
+        {
+            var text = WebUtility.HtmlEncode(cells[index]);
+            var cell = anchor is not null && index == column ? $"<a href=\"#{WebUtility.HtmlEncode(anchor)}\">{text}</a>" : text;
+            _html.Append('<').Append(element).Append('>').Append(cell).Append("</").Append(element).Append('>');
+        }
+
         _html.Append("</tr>");
     }
 }

@@ -13,6 +13,8 @@ public sealed class SvgChart
     private const int Right = 16;
     private const int Top = 16;
     private const int Bottom = 44;
+    private const int LegendRow = 18;
+    private const int LegendColumns = 2;
     private const int Ticks = 6;
     private const int MaxPoints = 1500;
     private static readonly string[] Colors = ["#b3541e", "#1f6f8b", "#5b7a29", "#7a3e9d", "#a68a00", "#c2417c", "#4a5a6a", "#2f9e75",
@@ -52,12 +54,15 @@ public sealed class SvgChart
         var svg = new StringBuilder();
         svg.Append(CultureInfo.InvariantCulture, $"<figure><figcaption>{WebUtility.HtmlEncode(Title)}</figcaption>");
         svg.Append(CultureInfo.InvariantCulture,
-            $"<svg viewBox=\"0 0 {Width} {Height}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(Title)}\">");
+            $"<svg viewBox=\"0 0 {Width} {Height + LegendHeight}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(Title)}\">");
         AppendAxes(svg, minX, maxX, maxY);
         for (var i = 0; i < Series.Count; i++)
             AppendSeries(svg, i, p => (PlaceX(p.X, minX, maxX), PlaceY(p.Y, maxY)));
         return svg.Append("</svg></figure>").ToString();
     }
+
+    /// <summary>The legend is below the chart, where it hides nothing.</summary>
+    private int LegendHeight => LegendRow * ((Series.Count + LegendColumns - 1) / LegendColumns) + 4;
 
     private void AppendAxes(StringBuilder svg, double minX, double maxX, double maxY)
     {
@@ -85,7 +90,7 @@ public sealed class SvgChart
         var series = Series[index];
         var color = Colors[index % Colors.Length];
         var step = Math.Max(1, series.Points.Count / MaxPoints);
-        svg.Append(CultureInfo.InvariantCulture, $"<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"1.8\" points=\"");
+        svg.Append(CultureInfo.InvariantCulture, $"<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"1.8\"{Dashes(series)} points=\"");
         double before = 0;
         for (var i = 0; i < series.Points.Count; i += step)
         {
@@ -96,12 +101,14 @@ public sealed class SvgChart
             svg.Append(CultureInfo.InvariantCulture, $"{x:0.#},{y:0.#} ");
         }
         svg.Append("\"/>");
-        var at = Top + 14 + index * 16;
-        svg.Append(
-            CultureInfo.InvariantCulture, $"<rect x=\"{Width - Right - 170}\" y=\"{at - 9}\" width=\"12\" height=\"4\" fill=\"{color}\"/>");
-        svg.Append(
-            CultureInfo.InvariantCulture, $"<text x=\"{Width - Right - 152}\" y=\"{at - 2}\">{WebUtility.HtmlEncode(series.Name)}</text>");
+        var x0 = Left + index % LegendColumns * ((Width - Left) / LegendColumns);
+        var at = Height + LegendRow * (index / LegendColumns) + 8;
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<line x1=\"{x0}\" x2=\"{x0 + 24}\" y1=\"{at}\" y2=\"{at}\" stroke=\"{color}\" stroke-width=\"2.5\"{Dashes(series)}/>");
+        svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x0 + 30}\" y=\"{at + 4}\">{WebUtility.HtmlEncode(series.Name)}</text>");
     }
+
+    private static string Dashes(ChartSeries series) => series.IsReference ? " stroke-dasharray=\"6 4\"" : "";
 
     private double PlaceX(double x, double min, double max)
     {
@@ -124,7 +131,8 @@ public sealed class SvgChart
 /// <summary>One line of a chart.</summary>
 /// <param name="Name">Its name in the legend.</param>
 /// <param name="Points">Its points, with ascending X.</param>
-public sealed record ChartSeries(string Name, IReadOnlyList<(double X, double Y)> Points);
+/// <param name="IsReference">Whether it was not measured here; its line is dashed.</param>
+public sealed record ChartSeries(string Name, IReadOnlyList<(double X, double Y)> Points, bool IsReference = false);
 
 /// <summary>Round numbers for an axis: 1, 2 or 5 times a power of ten apart.</summary>
 public static class AxisTicks
@@ -166,5 +174,6 @@ public static class AxisTicks
 
     /// <summary>A product with a power of ten as the text of it reads: 3 x 0.1 is 0.3.</summary>
     private static double Rounded(double factor, double magnitude) =>
-        double.Parse((Math.Round(factor) * magnitude).ToString("G12", CultureInfo.InvariantCulture), CultureInfo.InvariantCulture);
+        // A zero that rounding has made negative would read as -0.
+        0.0 + double.Parse((Math.Round(factor) * magnitude).ToString("G12", CultureInfo.InvariantCulture), CultureInfo.InvariantCulture);
 }

@@ -1,6 +1,7 @@
 using System.Text.Json.Serialization;
 using ActOp.Harness.Load;
 using HaloPresence.Bench.Load;
+using HaloPresence.Bench.Silos;
 
 namespace HaloPresence.Bench.Results;
 
@@ -79,9 +80,47 @@ public sealed record RunResult
     /// <summary>The closed loop, when there was one.</summary>
     public SaturationResult? Saturation { get; init; }
 
+    /// <summary>Cumulative distribution of the latency of requests.</summary>
+    public DistributionPoint[] Distribution => DistributionPoint.Of(Latency);
+
+    /// <summary>Cumulative distribution of the latency of calls from games to players; none unless asked for.</summary>
+    public DistributionPoint[] ActorDistribution { get; init; } = [];
+
     /// <summary>The latency distribution, for the report.</summary>
     [JsonIgnore]
     public LatencyHistogram Latency { get; init; } = new();
+}
+
+/// <summary>A point of a cumulative distribution.</summary>
+/// <param name="Ms">A latency in ms.</param>
+/// <param name="Share">The share of all that did not take longer, 0 to 1.</param>
+public sealed record DistributionPoint(double Ms, double Share)
+{
+    private const double Step = 0.005;
+
+    /// <summary>The points that are a two hundredth of the share, or more, apart.</summary>
+    public static DistributionPoint[] Of(LatencyHistogram latency) =>
+        Thin(latency.Distribution().Select(static point => new DistributionPoint(point.Milliseconds, point.Share)));
+
+    /// <summary>The distribution of counts between bounds.</summary>
+    public static DistributionPoint[] Of(IReadOnlyList<double> boundsMs, IReadOnlyList<double> counts)
+    {
+        var (all, seen) = (counts.Sum(), 0.0);
+        return all > 0 ? Thin(boundsMs.Zip(counts, (bound, count) => new DistributionPoint(bound, (seen += count) / all))) : [];
+    }
+
+    private static DistributionPoint[] Thin(IEnumerable<DistributionPoint> points)
+    {
+        var kept = new List<DistributionPoint>();
+        foreach (var point in points.Where(static point => double.IsFinite(point.Ms)))
+        {
+            // The far end of the tail is what a reader looks for.
+            if (kept.Count == 0 || point.Share - kept[^1].Share >= Step || point.Share > 1 - Step)
+                kept.Add(point);
+        }
+
+        return [.. kept];
+    }
 }
 
 /// <summary>The outcome of the closed loop.</summary>
@@ -143,6 +182,10 @@ public static class ResultAssembly
             ActivationsPerSilo = [.. silos.Select(i => (long)timeline.At(i, load.T, s => s.Activations))],
             Saturation = Saturate(options, timeline, load),
             Latency = latency,
+            ActorDistribution = options.ActorLatency
+                ? DistributionPoint.Of(ActorLatency.BoundsMs, [.. ActorLatency.BoundsMs.Select(
+                    (_, bound) => timeline.Growth(from, to, sample => sample.ActorCalls.ElementAtOrDefault(bound)))])
+                : [],
         };
     }
 

@@ -94,4 +94,7 @@ public sealed record SiloSample : ITimed
 
     /// <summary>Bytes allocated on the managed heap.</summary>
     public long AllocatedBytes { get; init; }
+
+    /// <summary>Calls of games to players by how long they took, see <see cref="Silos.ActorLatency"/>; none unless asked for.</summary>
+    public long[] ActorCalls { get; init; } = [];
 }

@@ -32,9 +32,11 @@ public sealed class SiloHost : ISilo
     private readonly IHost _host;
     private readonly RuntimeMeter _meter;
     private readonly PlaceCheck _check;
+    private readonly ActorLatency? _latency;
 
-    private SiloHost(IHost host, RuntimeMeter meter, PlaceCheck check)
+    private SiloHost(IHost host, RuntimeMeter meter, PlaceCheck check, ActorLatency? latency)
     {
+        _latency = latency;
         _host = host;
         _meter = meter;
         _check = check;
@@ -55,6 +57,9 @@ public sealed class SiloHost : ISilo
             new ClusterKeys(keys).AddTo(builder, arguments.Port, arguments.Gateway, arguments.Wrong);
         // The paper's placement, in all modes: the default prefers the silo of the caller.
         builder.Services.AddSingleton<PlacementStrategy, RandomPlacement>();
+        var latency = arguments.Options.ActorLatency ? new ActorLatency() : null;
+        if (latency is not null)
+            builder.Services.AddSingleton<IOutgoingGrainCallFilter>(latency);
         activations.AddTo(builder.Logging);
         if (arguments.Journal is not null)
         {
@@ -64,7 +69,7 @@ public sealed class SiloHost : ISilo
         var host = builder.Build();
         await host.StartAsync(cancellation);
         var check = new PlaceCheck(host.Services.GetRequiredService<IGrainFactory>(), activations);
-        return new SiloHost(host, meter, check);
+        return new SiloHost(host, meter, check, latency);
     }
 
     /// <inheritdoc/>
@@ -79,6 +84,7 @@ public sealed class SiloHost : ISilo
             CheckedRemote = _check.Remote,
             Activations = _meter.Activations,
             Moves = _meter.Moves,
+            ActorCalls = _latency?.Counts ?? [],
         };
     }
 

@@ -64,44 +64,6 @@ public sealed class TicksTests
         Assert.Equal(Interval + Gatekeeper.Tick, gatekeeper.Ends);
     }
 
-    /// <summary>Figure 14 of the paper: 100 groups of 10 ticks, of which ten use more than that in each turn.</summary>
-    [Theory]
-    [InlineData(10)]
-    [InlineData(50)]
-    [InlineData(100)]
-    [InlineData(150)]
-    public void Groups_that_overrun_by_a_Poisson_time_get_their_allocation_and_the_intervals_settle(int meanOverrun)
-    {
-        var random = new Random(meanOverrun);
-        var gatekeeper = new Gatekeeper(Interval, processors: 1, downsizes: true);
-        var budgets = Budgets(gatekeeper, 100);
-        var used = new double[budgets.Length];
-        List<double> downsizing = [];
-        for (var interval = 0; interval < 1_000; interval++)
-        {
-            for (var i = 0; i < budgets.Length; i++)
-            {
-                if (!budgets[i].IsActive)
-                    continue;
-                var turn = Allocation + (i < 10 ? 1_000 * Poisson(random, meanOverrun) : 0);
-                used[i] += turn;
-                TickObserver.Observe(budgets[i], turn);
-            }
-
-            gatekeeper.Advance(gatekeeper.Ends, static _ => { });
-            downsizing.Add(gatekeeper.Downsizing);
-        }
-
-        TestContext.Current.TestOutputHelper?.WriteLine(
-            meanOverrun + " ms: " + downsizing[0].ToString("P1") + ", then " + downsizing.Skip(500).Average().ToString("P1"));
-        // What ten groups get of an interval is a tenth; no interval loses more than that.
-        Assert.All(downsizing, static one => Assert.InRange(one, 0, 0.1 + 1e-9));
-        var share = used.Take(10).Average() / (gatekeeper.Ends - Interval) * Interval / Allocation;
-        Assert.InRange(share, 0.9, 1.15);
-        // The others have lost nothing: as much per time as they were given, and a little more, because intervals are shorter.
-        Assert.InRange(used.Skip(10).Average() / (gatekeeper.Ends - Interval) * Interval / Allocation, 0.99, 1.15);
-    }
-
     private static (Gatekeeper Gatekeeper, TickBudget Budget) New()
     {
         var gatekeeper = new Gatekeeper(Interval, processors: 1, downsizes: true);
@@ -117,18 +79,4 @@ public sealed class TicksTests
     }
 
     private static void Never(TickBudget budget) => Assert.Fail("Active: " + budget.Group.Shape.Name);
-
-    private static int Poisson(Random random, double mean)
-    {
-        // Knuth, The Art of Computer Programming, volume 2, 3.4.1.
-        var (limit, count, product) = (Math.Exp(-mean), -1, 1.0);
-        do
-        {
-            count++;
-            product *= random.NextDouble();
-        }
-        while (product > limit);
-
-        return count;
-    }
 }
