@@ -36,7 +36,7 @@ internal sealed record Measure(
 
     /// <summary>The value and the range of the rounds.</summary>
     internal string Range =>
-        Rounds < 2 ? Text(Value) : $"{Text(Value)} ({Text(Spread.Min)} to {Text(Spread.Max)})" + (IsWithinNoise == true ? ", within noise" : "");
+        Spread.Min == Spread.Max ? Text(Value) : $"{Text(Value)} ({Text(Spread.Min)} to {Text(Spread.Max)})" + (IsWithinNoise == true ? ", within noise" : "");
 
     internal static string Text(double value) => value.ToString(
         Math.Abs(value) >= 1000 ? "N0" : Math.Abs(value) >= 10 ? "0.0" : Math.Abs(value) >= 0.1 ? "0.00" : "0.####", CultureInfo.InvariantCulture);

@@ -9,11 +9,11 @@ namespace ActOp.Harness.Reports;
 public sealed class HtmlPage
 {
     private const string Style = """
-        :root { color-scheme: light dark; --ink: #1d1b18; --paper: #fbfaf7; --line: #d9d4ca; }
-        @media (prefers-color-scheme: dark) { :root { --ink: #e9e6df; --paper: #1b1a18; --line: #45413a; } }
+        :root { color-scheme: light dark; --ink: #1d1b18; --paper: #fbfaf7; --line: #d9d4ca; --link: #1a5fb4; }
+        @media (prefers-color-scheme: dark) { :root { --ink: #e9e6df; --paper: #1b1a18; --line: #45413a; --link: #8ab4f8; } }
         body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-        table { border-collapse: collapse; width: 100%; } th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: right; }
-        th:first-child, td:first-child { text-align: left; } figure { margin: 2rem 0; } figcaption { font-weight: 600; }
+        table { border-collapse: collapse; width: 100%; } th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+        .number { text-align: right; font-variant-numeric: tabular-nums; } a { color: var(--link); } figure { margin: 2rem 0; } figcaption { font-weight: 600; }
         svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: var(--ink); } .grid { stroke: var(--line); }
         pre { overflow-x: auto; font-size: 12px; } .wide { overflow-x: auto; }
         """;
@@ -46,16 +46,18 @@ public sealed class HtmlPage
     }
 
     /// <summary>
-    /// Adds a table. <paramref name="link"/> gives the anchor that the cell <paramref name="column"/> of a row leads to, null for none.
+    /// Adds a table; columns of numbers are on the right. <paramref name="link"/> gives the anchor that the cell <paramref name="column"/> of a row leads to, null for none.
     /// </summary>
     public HtmlPage Table(
         IReadOnlyList<string> titles, IEnumerable<IReadOnlyList<string>> rows, Func<IReadOnlyList<string>, string?>? link = null,
         int column = 0)
     {
+        var all = rows.ToList();
+        bool[] numbers = [.. titles.Select((_, index) => index > 0 && all.TrueForAll(row => IsNumber(row[index])))];
         _html.Append("<div class=\"wide\"><table>");
-        AppendRow("th", titles, null, 0);
-        foreach (var row in rows)
-            AppendRow("td", row, link?.Invoke(row), column);
+        AppendRow("th", titles, numbers, null, 0);
+        foreach (var row in all)
+            AppendRow("td", row, numbers, link?.Invoke(row), column);
         _html.Append("</table></div>");
         return this;
     }
@@ -86,14 +88,18 @@ public sealed class HtmlPage
     /// <summary>Ends the page, and returns it.</summary>
     public string End() => _html.Append("</body></html>").ToString();
 
-    private void AppendRow(string element, IReadOnlyList<string> cells, string? anchor, int column)
+    /// <summary>Whether a cell begins as a number does, or has none.</summary>
+    private static bool IsNumber(string cell) => cell.TrimStart('-', 'x', ' ') is "" or [>= '0' and <= '9', ..];
+
+    private void AppendRow(string element, IReadOnlyList<string> cells, bool[] numbers, string? anchor, int column)
     {
         _html.Append("<tr>");
         for (var index = 0; index < cells.Count; index++)
         {
             var text = WebUtility.HtmlEncode(cells[index]);
             var cell = anchor is not null && index == column ? $"<a href=\"#{WebUtility.HtmlEncode(anchor)}\">{text}</a>" : text;
-            _html.Append('<').Append(element).Append('>').Append(cell).Append("</").Append(element).Append('>');
+            var style = numbers[index] ? " class=\"number\"" : "";
+            _html.Append('<').Append(element).Append(style).Append('>').Append(cell).Append("</").Append(element).Append('>');
         }
 
         _html.Append("</tr>");

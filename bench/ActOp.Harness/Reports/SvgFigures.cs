@@ -21,7 +21,7 @@ public static class HeatGrid
         var svg = new StringBuilder();
         svg.Append(CultureInfo.InvariantCulture, $"<figure><figcaption>{WebUtility.HtmlEncode(title)}</figcaption>");
         svg.Append(CultureInfo.InvariantCulture,
-            $"<svg viewBox=\"0 0 {Left + columns.Count * CellWidth} {Top + rows.Count * CellHeight}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(title)}\">");
+            $"<svg style=\"max-width:{(Left + columns.Count * CellWidth) * 1.4:0}px\" viewBox=\"0 0 {Left + columns.Count * CellWidth} {Top + rows.Count * CellHeight}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(title)}\">");
         svg.Append(CultureInfo.InvariantCulture,
             $"<text x=\"{Left}\" y=\"12\">{WebUtility.HtmlEncode(columnName)}</text><text x=\"0\" y=\"{Top - 6}\">{WebUtility.HtmlEncode(rowName)}</text>");
         for (var j = 0; j < columns.Count; j++)
