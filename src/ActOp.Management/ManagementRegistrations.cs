@@ -36,7 +36,7 @@ internal static class ManagementRegistrations
             ? new ManagementNeeds(node.Local, node.ClusterView, node.Factory, node.Directory, node.Manifests)
             : null!);
         services.AddSingleton(new NodeTarget(ManagementTarget.Name, static node =>
-            new ManagementTarget(node.Local, node.Activations, node.Manifests, node.Peers, node.Router)));
+            new ManagementTarget(node.Local, node.Activations, node.Manifests, node.Peers, node.Router, node.Stages.Groups)));
         services.AddSingleton(new NodeTarget(SnapshotTarget.Name, static node => new SnapshotTarget(new SnapshotNeeds(node.Local,
             node.Activations, node.Edges, node.Metrics, node.SizedStages, node.Peers, node.Router, node.Locality))));
         services.AddSingleton(static provider => NodeOf(provider) is var node
@@ -49,6 +49,8 @@ internal static class ManagementRegistrations
             new GrainManagementExtension(provider.GetRequiredService<IGrainContextAccessor>().GrainContext));
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider =>
             new LateVersions(provider.GetRequiredService<ManagementNeeds>, GuardedLoggers.GuardedOf(provider)));
+        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider => new LateGroups(
+            provider.GetRequiredService<ManagementNeeds>, () => NodeOf(provider).Stages.Groups, GuardedLoggers.GuardedOf(provider)));
         services.AddSingleton(static provider => new GrainClassMap(NodeOf(provider).Classes));
         services.AddSingleton(static provider => NodeOf(provider).Classes);
         services.AddSingleton<IGrainLocator>(static provider => NodeOf(provider) is var node

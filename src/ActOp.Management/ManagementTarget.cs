@@ -1,7 +1,9 @@
+using ActOp.Groups;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
+using ActOp.Runtime.Groups;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
 using Microsoft.Extensions.DependencyInjection;
@@ -41,6 +43,15 @@ internal interface IManagementTarget : ISystemTarget
 
     /// <summary>What was set on this silo, see <see cref="LateVersions"/>.</summary>
     Task<VersionSetting[]> GetVersions();
+
+    /// <summary>The groups of this silo; none without groups.</summary>
+    Task<GroupReport[]> GetGroups();
+
+    /// <summary>Changes a group of this silo, or only says whether it could.</summary>
+    Task SetGroup(GroupSetting setting, bool onlyCheck);
+
+    /// <summary>What was changed on this silo, see <see cref="LateGroups"/>.</summary>
+    Task<GroupSetting[]> GetGroupChanges();
 }
 
 /// <summary>One silo's answers to the management grain.</summary>
@@ -50,7 +61,8 @@ internal interface IManagementTarget : ISystemTarget
 /// timeout, the caller gets an exception. What comes twice is done twice.
 /// </remarks>
 internal sealed class ManagementTarget(
-    LocalNode local, ActivationTable activations, ClusterManifests manifests, PeerTable peers, Router router) : IManagementTarget
+    LocalNode local, ActivationTable activations, ClusterManifests manifests, PeerTable peers, Router router, NodeGroups? groups)
+    : IManagementTarget
 {
     internal const string Name = "management";
 
@@ -147,6 +159,38 @@ internal sealed class ManagementTarget(
     }
 
     public Task<VersionSetting[]> GetVersions() => Task.FromResult(manifests.Versions.Settings);
+
+    public Task<GroupReport[]> GetGroups() => Task.FromResult(groups is null ? [] : groups.All.Select(group => new GroupReport
+    {
+        Silo = local.Address,
+        Name = group.Name,
+        Parent = group.Options.Parent,
+        Budget = new GroupChange
+        {
+            Weight = group.Options.Weight,
+            Max = group.Options.Max,
+            Ticks = group.Options.Ticks,
+            MaxActivations = group.Options.MaxActivations,
+            MaxQueued = group.Options.MaxQueued,
+            MaxCallsPerSecond = group.Options.MaxCallsPerSecond,
+        },
+        Used = TimeSpan.FromMicroseconds(group.Used),
+        Debt = TimeSpan.FromMicroseconds(group.Debt),
+        Activations = group.Activations,
+        Ready = group.Ready,
+        Queued = group.Queued,
+        Refused = Enum.GetValues<GroupLimit>().Sum(group.Refused),
+    }).ToArray());
+
+    public Task SetGroup(GroupSetting setting, bool onlyCheck)
+    {
+        if (groups is null)
+            throw new ArgumentException("The silo " + local.Address + " has no groups. They are added by AddGroups, on all silos.");
+        groups.Change(setting, onlyCheck);
+        return Task.CompletedTask;
+    }
+
+    public Task<GroupSetting[]> GetGroupChanges() => Task.FromResult(groups?.Changes ?? []);
 
     /// <summary>As Orleans writes it: applications compare it with what the same formatter says.</summary>
     private static string NameOf(Activation activation) => RuntimeTypeNameFormatter.Format(activation.Class.Type);

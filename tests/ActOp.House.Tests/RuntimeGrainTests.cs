@@ -17,6 +17,7 @@ public class RuntimeGrainTests
     private static readonly Dictionary<Type, string> CalledByApplications = new()
     {
         [typeof(IManagementGrain)] = "A filter of the application may refuse it to somebody.",
+        [typeof(ActOp.Groups.IGroupManagement)] = "A filter of the application may refuse it to somebody.",
         [typeof(IGrainManagementExtension)] = "The application ends and moves its own activations with it.",
         [typeof(IAsyncEnumerableGrainExtension)] = "It is how an enumeration of the application's grain begins and goes on.",
         [typeof(IRemindable)] = "It is the application's grain that gets the tick of a reminder.",

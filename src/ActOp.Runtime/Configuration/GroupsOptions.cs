@@ -84,9 +84,22 @@ public sealed class GroupsOptions
             CheckParents(name);
         }
 
-        var byParent = Groups.ToLookup(static one => one.Value.Parent);
+        CheckTicks(Groups, processors);
+    }
+
+    /// <summary>Checks a change of a group while the silo runs.</summary>
+    /// <exception cref="OrleansConfigurationException">An option has a wrong value, or the groups do not fit together.</exception>
+    internal void Check(string name, GroupOptions changed, IEnumerable<KeyValuePair<string, GroupOptions>> others, int processors)
+    {
+        changed.Validate(name, Mode);
+        CheckTicks([.. others, KeyValuePair.Create(name, changed)], processors);
+    }
+
+    private void CheckTicks(ICollection<KeyValuePair<string, GroupOptions>> groups, int processors)
+    {
+        var byParent = groups.ToLookup(static one => one.Value.Parent);
         CheckTicks(byParent, null, Interval.TotalMilliseconds * processors);
-        foreach (var (name, group) in Groups)
+        foreach (var (name, group) in groups)
             CheckTicks(byParent, name, group.Ticks ?? double.MaxValue);
     }
 

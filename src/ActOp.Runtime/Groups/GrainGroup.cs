@@ -36,8 +36,7 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
     private static readonly string[] LimitNames =
         [nameof(GroupOptions.MaxActivations), nameof(GroupOptions.MaxQueued), nameof(GroupOptions.MaxCallsPerSecond)];
 
-    /// <summary>The time between two calls at the greatest rate, in time stamps; 0 without a limit.</summary>
-    private readonly double _callInterval = options.MaxCallsPerSecond is { } rate ? local.Time.TimestampFrequency / rate : 0;
+    private volatile Limits _limits = new(options, local.Time.TimestampFrequency);
     private readonly long[] _refused = new long[LimitNames.Length];
     private readonly long[] _logged = new long[LimitNames.Length];
     private readonly long[] _quietUntil = new long[LimitNames.Length];
@@ -52,10 +51,19 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
     internal StageGroup OfStage { get; } = ofStage;
 
     /// <summary>A request must be admitted.</summary>
-    internal bool IsLimited { get; } = options.MaxQueued is not null || options.MaxCallsPerSecond is not null;
+    internal bool IsLimited => _limits.AdmitsRequests;
+
+    /// <summary>What it gets now. Replaced as a whole.</summary>
+    internal GroupOptions Options => _limits.Options;
 
     /// <summary>The time for which it has held threads of the work stage, in microseconds.</summary>
     internal double Used => OfStage.Used;
+
+    /// <summary>What it had used too much when it last ended a slice, in microseconds.</summary>
+    internal double Debt => OfStage.Debt;
+
+    /// <summary>Activations that wait for a thread. A racy snapshot.</summary>
+    internal int Ready => OfStage.Queued;
 
     /// <summary>A budget of it is spent: its turns wait for the next interval. A racy snapshot.</summary>
     internal bool IsInactive => OfStage.IsBlocked;
@@ -69,6 +77,11 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
 
     internal long Refused(GroupLimit limit) => Interlocked.Read(ref _refused[(int)limit]);
 
+    /// <summary>
+    /// Other limits from now on. What is there already stays; requests that wait without having been counted are not counted later.
+    /// </summary>
+    internal void Change(GroupOptions to) => _limits = new Limits(to, local.Time.TimestampFrequency);
+
     /// <summary>Counts an activation that starts.</summary>
     /// <param name="grain">The grain.</param>
     /// <param name="mayRefuse">False for one that has come with the state of the grain.</param>
@@ -76,7 +89,7 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
     internal void Enter(GrainId grain, bool mayRefuse)
     {
         var now = Interlocked.Increment(ref _activations);
-        if (!mayRefuse || options.MaxActivations is not { } limit || now <= limit)
+        if (!mayRefuse || _limits.Options.MaxActivations is not { } limit || now <= limit)
             return;
         Leave();
         throw Refuse(GroupLimit.Activations, limit, TimeSpan.FromSeconds(1), "the activation of " + grain);
@@ -90,14 +103,15 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
     {
         if (call.Method.IsOfRuntime)
             return null;
-        if (options.MaxQueued is { } most && Queued >= most)
+        var limits = _limits;
+        if (limits.Options.MaxQueued is { } most && Queued >= most)
         {
             var drained = TimeSpan.FromMicroseconds(Math.Clamp(most * OfStage.MeanItem, 10_000, 10_000_000));
             return Refuse(GroupLimit.Queued, most, drained, call.Method.ActivityName);
         }
 
-        if (_callInterval > 0 && !TryUseRate(out var wait))
-            return Refuse(GroupLimit.CallsPerSecond, options.MaxCallsPerSecond!.Value, wait, call.Method.ActivityName);
+        if (limits.CallInterval > 0 && !TryUseRate(limits.CallInterval, out var wait))
+            return Refuse(GroupLimit.CallsPerSecond, limits.Options.MaxCallsPerSecond!.Value, wait, call.Method.ActivityName);
         Count(call);
         return null;
     }
@@ -105,7 +119,7 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
     /// <summary>A request of the group waits from now on. Nothing if it was counted before.</summary>
     internal void Count(Call call)
     {
-        if (options.MaxQueued is null || call.Method.IsOfRuntime || call.CountedIn is not null)
+        if (_limits.Options.MaxQueued is null || call.Method.IsOfRuntime || call.CountedIn is not null)
             return;
         call.CountedIn = this;
         Interlocked.Increment(ref _queued);
@@ -126,22 +140,22 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
     }
 
     /// <summary>The generic cell rate algorithm (ITU-T I.371), with the calls of one second at once.</summary>
-    private bool TryUseRate(out TimeSpan wait)
+    private bool TryUseRate(double interval, out TimeSpan wait)
     {
         double now = local.Time.GetTimestamp();
-        var burst = Math.Max(local.Time.TimestampFrequency, _callInterval);
+        var burst = Math.Max(local.Time.TimestampFrequency, interval);
         while (true)
         {
             var next = Volatile.Read(ref _nextCall);
             var begin = Math.Max(next, now);
-            if (begin + _callInterval - now > burst + 1)
+            if (begin + interval - now > burst + 1)
             {
-                wait = TimeSpan.FromSeconds((begin + _callInterval - now - burst) / local.Time.TimestampFrequency);
+                wait = TimeSpan.FromSeconds((begin + interval - now - burst) / local.Time.TimestampFrequency);
                 return false;
             }
 
             wait = default;
-            if (Interlocked.CompareExchange(ref _nextCall, begin + _callInterval, next).Equals(next))
+            if (Interlocked.CompareExchange(ref _nextCall, begin + interval, next).Equals(next))
                 return true;
         }
     }
@@ -149,9 +163,10 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
     /// <summary>Counts a request that the group could not refuse.</summary>
     internal void UseRate()
     {
-        for (var next = Volatile.Read(ref _nextCall); _callInterval > 0; next = Volatile.Read(ref _nextCall))
+        var interval = _limits.CallInterval;
+        for (var next = Volatile.Read(ref _nextCall); interval > 0; next = Volatile.Read(ref _nextCall))
         {
-            var after = Math.Max(next, local.Time.GetTimestamp()) + _callInterval;
+            var after = Math.Max(next, local.Time.GetTimestamp()) + interval;
             if (Interlocked.CompareExchange(ref _nextCall, after, next).Equals(next))
                 return;
         }
@@ -168,5 +183,16 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
             "The group \"" + Name + "\" has reached its limit on " + local.Address + ": " + NameOf(limit) + " is " + value + ". Refused: "
             + what + ". Try again after " + Math.Ceiling(retryAfter.TotalMilliseconds) + " ms.",
             Name, NameOf(limit), retryAfter);
+    }
+
+    /// <summary>The limits at one time.</summary>
+    private sealed class Limits(GroupOptions options, long frequency)
+    {
+        internal GroupOptions Options { get; } = options;
+
+        internal bool AdmitsRequests { get; } = options.MaxQueued is not null || options.MaxCallsPerSecond is not null;
+
+        /// <summary>The time between two calls at the greatest rate, in time stamps; 0 without a limit.</summary>
+        internal double CallInterval { get; } = options.MaxCallsPerSecond is { } rate ? frequency / rate : 0;
     }
 }

@@ -18,8 +18,8 @@ internal static class GroupMetrics
         Counter("actop.groups.time", "s", "Time for which the group has held threads of the work stage.",
             static group => group.Used / 1e6);
         UpDown("actop.groups.debt", "s", "Time that the group had used too much when it last ran.",
-            static group => group.OfStage.Debt / 1e6);
-        UpDown("actop.groups.ready", null, "Activations of the group that wait for a thread.", static group => group.OfStage.Queued);
+            static group => group.Debt / 1e6);
+        UpDown("actop.groups.ready", null, "Activations of the group that wait for a thread.", static group => group.Ready);
         UpDown("actop.groups.activations", null, "Activations of the group.", static group => group.Activations);
         UpDown("actop.groups.queued", null, "Requests that wait for grains of the group; counted only with MaxQueued.",
             static group => group.Queued);

@@ -13,7 +13,8 @@ namespace ActOp.Runtime.Groups;
 
 /// <summary>The groups of a silo, and which of them a grain is in.</summary>
 /// <remarks>
-/// Any thread. Immutable, but for the set of the classes that were logged. The delegate of the application is called on turns only.
+/// Any thread. Which groups there are does not change; what they get does (<see cref="Change"/>, under a lock). The delegate of the
+/// application is called on turns only.
 /// Failures of it: throws, or names an unknown group: the group of the class, counted, logged once per class. Hangs: it
 /// holds a thread of the work stage, as any code of a grain; that is logged as a long turn.
 /// </remarks>
@@ -23,6 +24,10 @@ internal sealed class NodeGroups
     private readonly Log _log;
     private readonly FrozenDictionary<string, GrainGroup> _byName;
     private readonly ConcurrentDictionary<Type, bool> _logged = new();
+    private readonly Lock _changing = new();
+
+    /// <summary>What was changed since the start, the latest change of each value, by group. Under <see cref="_changing"/>.</summary>
+    private readonly Dictionary<string, List<GroupSetting>> _changes = new(StringComparer.Ordinal);
     private long _failures;
 
     internal NodeGroups(GroupsOptions options, LocalNode local)
@@ -31,7 +36,7 @@ internal sealed class NodeGroups
         _log = local.Log;
         var shapes = ParentsFirst();
         OfStage = new StageGroups(shapes,
-            new GroupSetting(options.Quantum, options.Interval, Environment.ProcessorCount, TimerThread.Shared));
+            new Staging.Groups.GroupSetting(options.Quantum, options.Interval, Environment.ProcessorCount, TimerThread.Shared));
         _byName = shapes.Select(shape => new GrainGroup(local, shape.Name, OptionsOf(shape.Name), OfStage[shape.Name]))
             .ToFrozenDictionary(static group => group.Name, StringComparer.Ordinal);
         Default = _byName[GroupsOptions.DefaultGroup];
@@ -111,6 +116,56 @@ internal sealed class NodeGroups
     /// <summary>The group that a class names, or null.</summary>
     internal static string? NameOf(Type type) => type.GetCustomAttribute<GroupAttribute>(inherit: true)?.Name;
 
+    /// <summary>What was changed since the start, for silos that come later.</summary>
+    internal GroupSetting[] Changes
+    {
+        get
+        {
+            lock (_changing)
+                return [.. _changes.Values.SelectMany(static changes => changes)];
+        }
+    }
+
+    /// <summary>
+    /// Changes what a group gets. A value whose later change has come before stays. What comes twice changes nothing.
+    /// </summary>
+    /// <exception cref="ArgumentException">There is no such group, or a value is wrong; nothing has changed.</exception>
+    internal void Change(GroupSetting setting, bool onlyCheck = false)
+    {
+        if (!_byName.TryGetValue(setting.Group, out var group))
+        {
+            throw new ArgumentException("This silo has no group \"" + setting.Group + "\". It has: "
+                + string.Join(", ", _byName.Keys.Order(StringComparer.Ordinal).Take(20)) + ". Groups are added by AddGroups.");
+        }
+
+        lock (_changing)
+        {
+            var changes = GroupSetting.Latest([.. _changes.GetValueOrDefault(setting.Group) ?? [], setting]);
+            var changed = changes.Aggregate(OptionsOf(setting.Group), static (options, one) => one.Change.Apply(options));
+            try
+            {
+                _options.Check(setting.Group, changed, OptionsNow(setting.Group), Environment.ProcessorCount);
+            }
+            catch (OrleansConfigurationException wrong)
+            {
+                throw new ArgumentException(wrong.Message + " The group is as it was.", wrong);
+            }
+
+            if (onlyCheck)
+                return;
+            _changes[setting.Group] = changes;
+            OfStage.Change(ShapeOf(setting.Group, changed));
+            group.Change(changed);
+        }
+    }
+
+    /// <summary>The options of the other groups as they are now.</summary>
+    private IEnumerable<KeyValuePair<string, GroupOptions>> OptionsNow(string but) =>
+        _byName.Values.Where(group => group.Name != but).Select(static group => KeyValuePair.Create(group.Name, group.Options));
+
+    private GroupShape ShapeOf(string name, GroupOptions options) => new(
+        name, options.Weight, options.Parent, options.Max, _options.Mode == BudgetMode.Ticks ? options.Ticks : null);
+
     private GroupOptions OptionsOf(string name) => _options.Groups.TryGetValue(name, out var group) ? group : new GroupOptions();
 
     private List<GroupShape> ParentsFirst()
@@ -128,8 +183,7 @@ internal sealed class NodeGroups
             var options = OptionsOf(name);
             if (options.Parent is { } parent)
                 Add(parent);
-            var ticks = _options.Mode == BudgetMode.Ticks ? options.Ticks : null;
-            shapes.Add(new GroupShape(name, options.Weight, options.Parent, options.Max, ticks));
+            shapes.Add(ShapeOf(name, options));
         }
     }
 }

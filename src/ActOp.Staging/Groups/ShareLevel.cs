@@ -131,6 +131,25 @@ internal sealed class ShareLevel(double quantum)
         DropSettled();
     }
 
+    /// <summary>Gives a share another weight. What it is owed, or owes, stays the same.</summary>
+    internal void SetWeight(Share share, double weight)
+    {
+        var lag = LagOf(share);
+        if (share.Competes)
+        {
+            _weights += weight - share.Weight;
+            share.Received = Now - (lag / weight);
+        }
+
+        share.Weight = weight;
+        Renew(share);
+        if (share.State != ShareState.Owing)
+            return;
+        _owing.Remove(share);
+        share.EligibleAt = share.Received;
+        _owing.Add(share);
+    }
+
     private void Insert(Share share)
     {
         share.EligibleAt = share.Received + (share.Running * quantum / share.Weight);
@@ -208,7 +227,7 @@ internal sealed class ShareLevel(double quantum)
 /// <param name="owner">What it is the share of.</param>
 internal sealed class Share(double weight, object owner)
 {
-    internal double Weight { get; } = weight;
+    internal double Weight { get; set; } = weight;
 
     internal object Owner { get; } = owner;
 

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 
 namespace ActOp.Staging.Groups;
 
-/// <summary>What a group gets of a stage. Immutable.</summary>
+/// <summary>What a group gets of a stage. Immutable: a change is another one.</summary>
 /// <param name="Name">Its name.</param>
 /// <param name="Weight">Its share among the groups with the same parent that compete, above 0.</param>
 /// <param name="Parent">The name of the group in whose share it is; null for none.</param>
@@ -29,7 +29,8 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
     private double _itemMicroseconds = 1;
     private int _checkEvery = 1;
 
-    internal GroupShape Shape { get; } = shape;
+    /// <summary>What it gets now.</summary>
+    internal GroupShape Shape { get; set; } = shape;
 
     internal StageGroup? Parent { get; } = parent;
 

@@ -26,9 +26,16 @@ internal sealed class StageGroups
     private readonly ShareLevel _root;
     private readonly TimeProvider _time;
     private readonly long _start;
-    private readonly Gatekeeper? _caps;
-    private readonly Gatekeeper? _ticks;
-    private readonly ITimer? _timer;
+    private readonly GroupSetting _setting;
+
+    /// <summary>For <see cref="GroupShape.Max"/>; null before the first group has one.</summary>
+    private Gatekeeper? _caps;
+
+    /// <summary>For <see cref="GroupShape.Ticks"/>; null before the first group has some.</summary>
+    private Gatekeeper? _ticks;
+
+    /// <summary>Null while no group has a budget that can end.</summary>
+    private ITimer? _timer;
     private Action? _onRunnable;
     private bool _wasOfRuntime;
     private bool _isReleased;
@@ -42,21 +49,13 @@ internal sealed class StageGroups
         Quantum = setting.Quantum.TotalMicroseconds;
         QuantumTicks = (long)(setting.Quantum.TotalSeconds * setting.Time.TimestampFrequency);
         _root = new ShareLevel(Quantum);
+        _setting = setting;
         _time = setting.Time;
         _start = _time.GetTimestamp();
-        if (shapes.Any(shape => shape.Max is not null))
-            _caps = new Gatekeeper(CapInterval, setting.Processors, downsizes: false);
-        if (shapes.Any(shape => shape.Ticks is not null))
-            _ticks = new Gatekeeper(setting.Interval.TotalMicroseconds, setting.Processors, downsizes: true);
         foreach (var shape in shapes)
-            Add(shape, setting.Processors);
+            Add(shape);
         foreach (var group in _byName.Values)
             group.Path = PathOf(group);
-        if (_caps is not null || _ticks is not null)
-        {
-            _timer = _time.CreateTimer(
-                static state => ((StageGroups)state!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        }
     }
 
     /// <summary>What runs without a group: the runtime's own items.</summary>
@@ -171,6 +170,33 @@ internal sealed class StageGroups
         }
     }
 
+    /// <summary>
+    /// Gives a group another weight and other budgets, from now on. Any thread. What it is owed or owes, and what it has used in the
+    /// present interval, stays; a group that waits for a budget goes on if that has something left now.
+    /// </summary>
+    /// <param name="shape">The group by its name, with the parent that it has.</param>
+    internal void Change(GroupShape shape)
+    {
+        lock (_gate)
+        {
+            var group = _byName[shape.Name];
+            Invariant.Holds(group.Shape.Parent == shape.Parent);
+            if (_isReleased)
+                return;
+            Advance(_time.GetTimestamp());
+            (group.Parent?.Level ?? _root).SetWeight(group.Share!, shape.Weight);
+            SetBudgets(group, shape);
+            group.Shape = shape;
+            if (group.IsBlocked && group.Budgets.TrueForAll(static budget => budget.IsActive))
+                Unblock(group);
+            SetRunnable();
+        }
+
+        // Whoever waits for a group that was inactive until now.
+        if (HasRunnable)
+            _onRunnable?.Invoke();
+    }
+
     /// <summary>The stage stops: nothing is held back any more, so that all that waits is run.</summary>
     internal void Release()
     {
@@ -188,7 +214,7 @@ internal sealed class StageGroups
     /// <summary>Comparisons of all levels so far, for tests.</summary>
     internal long Steps => _root.Steps + _byName.Values.Sum(static group => group.Level?.Steps ?? 0);
 
-    private void Add(GroupShape shape, int processors)
+    private void Add(GroupShape shape)
     {
         var parent = shape.Parent is { } name ? _byName[name] : null;
         var group = new StageGroup(shape, parent);
@@ -201,17 +227,45 @@ internal sealed class StageGroups
             parent.Direct = new Share(GroupSetting.DefaultWeight, parent);
         }
 
-        AddBudget(_caps, group, shape.Max * CapInterval * processors);
-        AddBudget(_ticks, group, shape.Ticks * Gatekeeper.Tick);
+        SetBudgets(group, shape);
     }
 
-    private static void AddBudget(Gatekeeper? gatekeeper, StageGroup group, double? allocation)
+    private void SetBudgets(StageGroup group, GroupShape shape)
     {
-        if (allocation is not { } amount)
+        if (shape.Max is not null)
+            _caps ??= new Gatekeeper(CapInterval, _setting.Processors, downsizes: false);
+        if (shape.Ticks is not null)
+            _ticks ??= new Gatekeeper(_setting.Interval.TotalMicroseconds, _setting.Processors, downsizes: true);
+        SetBudget(_caps, group, shape.Max * CapInterval * _setting.Processors);
+        SetBudget(_ticks, group, shape.Ticks * Gatekeeper.Tick);
+        if (group.Budgets.Count > 0)
+        {
+            _timer ??= _time.CreateTimer(
+                static state => ((StageGroups)state!).OnTimer(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        }
+    }
+
+    private static void SetBudget(Gatekeeper? gatekeeper, StageGroup group, double? allocation)
+    {
+        if (gatekeeper is null)
             return;
-        var budget = new TickBudget(group, amount);
-        gatekeeper!.Add(budget);
-        group.Budgets.Add(budget);
+        var budget = group.Budgets.Find(one => gatekeeper.Has(one));
+        if (allocation is not { } amount)
+        {
+            if (budget is null)
+                return;
+            gatekeeper.Remove(budget);
+            group.Budgets.Remove(budget);
+        }
+        else if (budget is null)
+        {
+            gatekeeper.Add(budget = new TickBudget(group, amount));
+            group.Budgets.Add(budget);
+        }
+        else
+        {
+            budget.Change(amount);
+        }
     }
 
     private Competition[] PathOf(StageGroup group)

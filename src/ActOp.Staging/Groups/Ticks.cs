@@ -7,13 +7,20 @@ internal sealed class TickBudget(StageGroup group, double allocation)
 {
     internal StageGroup Group { get; } = group;
 
-    internal double Allocation { get; } = allocation;
+    internal double Allocation { get; private set; } = allocation;
 
     /// <summary>What is left in this interval; negative: debt, which the next intervals pay.</summary>
     internal double Balance { get; set; } = allocation;
 
     /// <summary>The paper: a group is inactive when its ticks are consumed.</summary>
     internal bool IsActive => Balance > 0;
+
+    /// <summary>The paper: a new allocation overrides the old one at once. What was used in this interval stays used.</summary>
+    internal void Change(double allocation)
+    {
+        Balance += allocation - Allocation;
+        Allocation = allocation;
+    }
 }
 
 /// <summary>
@@ -62,6 +69,10 @@ internal sealed class Gatekeeper(double interval, int processors, bool downsizes
     internal double Downsizing => _cut / interval;
 
     internal void Add(TickBudget budget) => _budgets.Add(budget);
+
+    internal bool Has(TickBudget budget) => _budgets.Contains(budget);
+
+    internal void Remove(TickBudget budget) => _budgets.Remove(budget);
 
     /// <summary>Begins the interval that contains <paramref name="now"/>. Calls <paramref name="changed"/> for each group that is active
     /// then.</summary>

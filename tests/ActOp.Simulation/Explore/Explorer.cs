@@ -224,13 +224,18 @@ internal static class Unreached
     {
         ["IClusterTarget.UseTable"] = "The table of the simulation is a database. The one in a silo has tests of its own (EmbeddedTable).",
         ["IDirectoryTarget.EndDuplicate"] = "Two registrations meet in a rebuilt slot only after something else has gone wrong.",
+        ["IGroupManagement.Change"] = Groups,
+        ["IGroupManagement.GetGroups"] = Groups,
         ["IManagementGrain.ForceGarbageCollection"] = Garbage,
         ["IManagementGrain.GetGrainCallFrequencies"] = Refused,
         ["IManagementGrain.ResetGrainCallFrequencies"] = Refused,
         ["IManagementGrain.SendControlCommandToProvider"] = Command,
         ["IManagementTarget.CollectGarbage"] = Garbage,
         ["ISnapshotTarget.GetSnapshot"] = "It reads what the silo has counted, and changes nothing.",
+        ["IManagementTarget.GetGroupChanges"] = Groups,
+        ["IManagementTarget.GetGroups"] = Groups,
         ["IManagementTarget.RunCommand"] = Command,
+        ["IManagementTarget.SetGroup"] = Groups,
         ["IMemoryStreamQueueGrain.Dequeue"] = "For receivers that applications bring; the agents of the runtime take and acknowledge.",
         ["IPubSubRendezvousGrain.ProducerCount"] = "Nobody in the runtime asks.",
         ["IPubSubRendezvousGrain.FaultSubscription"] = "A subscription ends by itself only after deliveries have failed.",
@@ -246,6 +251,7 @@ internal static class Unreached
         ["IStreamConsumerExtension.Fail"] = "A subscriber is told only after deliveries have failed.",
     };
 
+    private const string Groups = "The silos of the scenarios have no groups. A change that comes twice or late has tests (GroupChangeTests).";
     private const string Garbage = "It has no effect but time.";
     private const string Refused = "It is refused before another silo is asked: frequencies are not counted.";
     private const string Command = "What it does is up to a provider of the application.";

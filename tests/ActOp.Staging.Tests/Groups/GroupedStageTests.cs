@@ -111,6 +111,41 @@ public sealed class GroupedStageTests
     }
 
     [Fact]
+    public async Task A_cap_that_comes_while_a_group_floods_holds_it_from_then_on()
+    {
+        var groups = new StageGroups([new("flood", 100)], Setting);
+        using var stage = NewStage(2, groups);
+        var run = new Floods(stage);
+        for (var i = 0; i < 10; i++)
+            stage.Post(new Flood(run, groups["flood"], microseconds: 20));
+        await run.WaitForAsync(TimeSpan.FromMilliseconds(20));
+        groups.Change(new("flood", 100, Max: 0.1));
+        var (began, used) = (Stopwatch.GetTimestamp(), groups["flood"].Used);
+        await run.WaitForAsync(TimeSpan.FromMicroseconds(used) + TimeSpan.FromMilliseconds(200));
+        // As with a cap from the start.
+        Assert.InRange(Stopwatch.GetElapsedTime(began), TimeSpan.FromMilliseconds(700), TimeSpan.FromSeconds(60));
+        await run.EndAsync();
+    }
+
+    [Theory]
+    [InlineData(null)]
+    [InlineData(1_000_000.0)]
+    public async Task What_a_spent_budget_holds_back_runs_when_the_budget_is_greater_or_gone(double? ticks)
+    {
+        var groups = new StageGroups([new("spent", 100, Ticks: 1)], Setting with { Interval = TimeSpan.FromHours(1) });
+        using var stage = NewStage(1, groups);
+        var items = Enumerable.Range(0, 1_000).Select(_ => new Once(groups["spent"]) { Microseconds = 50 }).ToArray();
+        foreach (var item in items)
+            stage.Post(item);
+        while (!groups["spent"].IsBlocked)
+            await Task.Yield();
+        groups.Change(new("spent", 100, Ticks: 2));
+        groups.Change(new("spent", 100, Ticks: ticks));
+        await Task.WhenAll(items.Select(static item => item.Ran.Task))
+            .WaitAsync(TimeSpan.FromSeconds(30), TestContext.Current.CancellationToken);
+    }
+
+    [Fact]
     public async Task Items_that_post_each_other_across_groups_all_run()
     {
         var groups = new StageGroups([.. Enumerable.Range(0, 20).Select(static i => new GroupShape("g" + i, 100))], Setting);

@@ -55,6 +55,43 @@ public sealed class ShareLevelTests
     }
 
     [Fact]
+    public void A_new_weight_takes_nothing_and_gives_nothing_of_what_is_owed()
+    {
+        for (var seed = 0; seed < 100; seed++)
+        {
+            var run = new Run(threads: 1 + (seed % 3), seed);
+            for (var i = 2 + run.Random.Next(20); i > 0; i--)
+                run.Add(1 + run.Random.Next(100), 300);
+            foreach (var one in run.All)
+                one.RestsAfter = 1 + run.Random.Next(5);
+            run.Until(300_000, () =>
+            {
+                // Waiting, running, resting and in debt: whoever it meets.
+                var share = run.All[run.Random.Next(run.All.Count)].Share;
+                var lag = run.Level.LagOf(share);
+                run.Level.SetWeight(share, 1 + run.Random.Next(100));
+                Assert.InRange(run.Level.LagOf(share) - lag, -1e-3, 1e-3);
+                Assert.InRange(run.All.Sum(one => run.Level.LagOf(one.Share)), -1e-3, 1e-3);
+            });
+        }
+    }
+
+    [Fact]
+    public void Time_is_divided_by_the_new_weights_from_the_change_on()
+    {
+        var run = new Run(threads: 2, seed: 1);
+        Competitor[] all = [run.Add(1, 50), run.Add(2, 500), run.Add(4, 5)];
+        run.Until(500_000);
+        double[] before = [.. all.Select(static one => one.Used)];
+        foreach (var (one, weight) in all.Zip([4.0, 2, 1]))
+            run.Level.SetWeight(one.Share, weight);
+        run.Until(1_500_000);
+        double[] used = [.. all.Zip(before, static (one, was) => one.Used - was)];
+        for (var i = 0; i < all.Length; i++)
+            Assert.InRange(used[i] / used.Sum() * 7 / all[i].Share.Weight, 0.97, 1.03);
+    }
+
+    [Fact]
     public void A_share_that_comes_back_does_not_wait_for_others_longer_than_one_slice_and_gets_no_time_for_its_absence()
     {
         var run = new Run(threads: 1, seed: 1);

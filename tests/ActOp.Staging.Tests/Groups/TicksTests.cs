@@ -55,6 +55,19 @@ public sealed class TicksTests
     }
 
     [Fact]
+    public void A_new_allocation_holds_at_once_and_what_was_used_stays_used()
+    {
+        var (gatekeeper, budget) = New();
+        Assert.False(TickObserver.Observe(budget, 1.5 * Allocation));
+        budget.Change(3 * Allocation);
+        Assert.Equal(1.5 * Allocation, budget.Balance);
+        budget.Change(Allocation);
+        Assert.False(budget.IsActive);
+        gatekeeper.Advance(Interval, static _ => { });
+        Assert.Equal(Allocation / 2, budget.Balance);
+    }
+
+    [Fact]
     public void An_interval_is_never_shorter_than_one_tick()
     {
         var gatekeeper = new Gatekeeper(Interval, processors: 1, downsizes: true);
