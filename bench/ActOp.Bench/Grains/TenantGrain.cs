@@ -8,6 +8,9 @@ public interface ITenantGrain : IGrainWithStringKey
     /// <summary>Computes for so long, in one turn.</summary>
     ValueTask Compute(int microseconds);
 
+    /// <summary>Runs so many steps of <see cref="SpinLoop"/>, in one turn: the same work however often the thread loses its processor.</summary>
+    ValueTask Work(long steps);
+
     /// <summary>Computes in one turn after the other until the tenant is told to stop.</summary>
     /// <param name="microseconds">The length of a turn.</param>
     /// <param name="milliseconds">For how long.</param>
@@ -19,6 +22,12 @@ internal sealed class TenantGrain : Grain, ITenantGrain
     public ValueTask Compute(int microseconds)
     {
         Spin(microseconds);
+        return default;
+    }
+
+    public ValueTask Work(long steps)
+    {
+        SpinLoop.Run(steps);
         return default;
     }
 
@@ -38,5 +47,33 @@ internal sealed class TenantGrain : Grain, ITenantGrain
         while (Stopwatch.GetTimestamp() < end)
         {
         }
+    }
+}
+
+/// <summary>Work of a known length.</summary>
+internal static class SpinLoop
+{
+    private static long s_result;
+
+    /// <summary>Does so many steps, each of which needs the one before.</summary>
+    internal static void Run(long steps)
+    {
+        var value = steps;
+        for (; steps > 0; steps--)
+            value = (value * 6364136223846793005) + 1442695040888963407;
+        Volatile.Write(ref s_result, value);
+    }
+
+    /// <summary>The steps of a microsecond while so many processors are busy: the most of several tries.</summary>
+    internal static double FindStepsPerMicrosecond(int processors)
+    {
+        const long Steps = 4_000_000;
+        Run(Steps);
+        return Enumerable.Range(0, 5).Max(_ =>
+        {
+            var began = Stopwatch.GetTimestamp();
+            Parallel.For(0, processors, new ParallelOptions { MaxDegreeOfParallelism = processors }, static _ => Run(Steps));
+            return Steps / Stopwatch.GetElapsedTime(began).TotalMicroseconds;
+        });
     }
 }

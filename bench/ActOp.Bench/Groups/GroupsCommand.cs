@@ -10,6 +10,11 @@ internal static class GroupsCommand
     {
         ["noisy"] = NoisyTenant.Measure,
         ["overhead"] = GroupOverhead.Measure,
+        ["message-time"] = GroupFigures.MeasureMessageTime,
+        ["together"] = GroupFigures.MeasureTogether,
+        ["actors"] = GroupFigures.MeasureActors,
+        ["count"] = GroupFigures.MeasureCount,
+        ["threads"] = GroupFigures.MeasureThreads,
     };
 
     internal static Command Build()
@@ -26,9 +31,10 @@ internal static class GroupsCommand
         {
             Description = "Succeed when a bar is missed too: for runs that are too short to judge by.",
         };
+        var onlyEnds = new Option<bool>("--only-ends") { Description = "Of each figure only the first and the last point." };
         var command = new Command("groups", "Groups of grains that share a silo. Fails when a bar is missed.")
         {
-            names, runs, seconds, json, ignoreBars,
+            names, runs, seconds, json, ignoreBars, onlyEnds,
         };
         command.SetAction(async (parsed, _) =>
         {
@@ -39,7 +45,8 @@ internal static class GroupsCommand
                 return 2;
             }
 
-            var settings = new CallSettings(parsed.GetValue(runs), (int)(1000 * parsed.GetValue(seconds)));
+            var settings = new CallSettings(
+                parsed.GetValue(runs), (int)(1000 * parsed.GetValue(seconds)), OnlyEnds: parsed.GetValue(onlyEnds));
             if (settings.Runs is < 1 or > 100 || settings.Milliseconds is < 100 or > 60_000)
             {
                 Console.Error.WriteLine("--runs must be 1 to 100, --seconds 0.1 to 60.");
