@@ -62,6 +62,9 @@ internal static class AttackCommand
         yield return Hidden(HonestClient.Command, static arguments => HonestClient.RunAsync(Number(arguments[0]), Decimal(arguments[1])));
         yield return Hidden(Attacker.Command, static arguments => Attacker.RunAsync(
             arguments[0], Number(arguments[1]), Number(arguments[2]), arguments[3], Decimal(arguments[4])));
+        yield return Hidden(AttackRun.RelayCommand, static arguments => AttackRun.RelayAsync(
+            [Number(arguments[0]), Number(arguments[1])], [Number(arguments[2]), Number(arguments[3])],
+            TimeSpan.FromMilliseconds(Decimal(arguments[4]))));
     }
 
     /// <summary>True if all bars were held.</summary>

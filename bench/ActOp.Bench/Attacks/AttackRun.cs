@@ -40,11 +40,14 @@ internal sealed record AttackResult(
 }
 
 /// <summary>
-/// One attack against a silo, beside an honest client: four processes, between them relays with half of the round trip each way. The silo
-/// and the client are new for each attack.
+/// One attack against a silo, beside an honest client: processes of their own, between them relays with half of the round trip each way. The
+/// attacker has a relay in another process: the network between the honest client and the silo is not the one that the attacker fills. The
+/// silo and the client are new for each attack.
 /// </summary>
 internal sealed class AttackRun(Attack attack, AttackSettings settings) : IAsyncDisposable
 {
+    internal const string RelayCommand = "attack-relay";
+
     /// <summary>What the collector may keep beyond what is live, and what code that runs for the first time takes.</summary>
     private const double CollectorMegabytes = 128;
     private const double HeapSlackMegabytes = 16;
@@ -62,13 +65,18 @@ internal sealed class AttackRun(Attack attack, AttackSettings settings) : IAsync
 
     internal async Task<AttackResult> ExecuteAsync()
     {
-        var ports = Ports.FindFree(4);
+        var ports = Ports.FindFree(6);
         var line = new DelayLine(settings.RoundTrip / 2);
         _relays.Add(new DelayRelay(ports[0], ports[2], line));
         _relays.Add(new DelayRelay(ports[1], ports[3], line));
         _relays.Add(line);
-        var silo = Start("silo", _siloSays, AttackSilo.Command, [.. ports.Select(Text)]);
+        var silo = Start("silo", _siloSays, AttackSilo.Command, [.. ports[..4].Select(Text)]);
         await Hears(_siloSays, "ready");
+        var relaySays = new Transcript();
+        Start(
+            "relay", relaySays, RelayCommand,
+            [Text(ports[4]), Text(ports[5]), Text(ports[2]), Text(ports[3]), Text(settings.RoundTrip.TotalMilliseconds / 2)]);
+        await Hears(relaySays, "ready");
         var client = Start("honest client", _clientSays, HonestClient.Command, [Text(ports[1]), Text(settings.CallsPerSecond)]);
         var name = (await Hears(_clientSays, "ready "))[6..];
         client.Say("warm");
@@ -76,9 +84,24 @@ internal sealed class AttackRun(Attack attack, AttackSettings settings) : IAsync
         var attackerSays = new Transcript();
         var attacker = Start(
             "attacker", attackerSays, Attacker.Command,
-            [attack.Name, Text(ports[0]), Text(ports[1]), name, Text(settings.Length.TotalSeconds)]);
+            [attack.Name, Text(ports[4]), Text(ports[5]), name, Text(settings.Length.TotalSeconds)]);
         await Hears(attackerSays, "ready");
         return await MeasureAsync(silo, client, attacker, attackerSays);
+    }
+
+    /// <summary>The network of the attacker, in a process of its own, until its standard input ends.</summary>
+    /// <param name="listening">Ports that the attacker dials: silo and gateway.</param>
+    /// <param name="targets">The silo's own.</param>
+    /// <param name="delay">The time of one way.</param>
+    internal static async Task<int> RelayAsync(int[] listening, int[] targets, TimeSpan delay)
+    {
+        using var line = new DelayLine(delay);
+        using var silo = new DelayRelay(listening[0], targets[0], line);
+        using var gateway = new DelayRelay(listening[1], targets[1], line);
+        Console.Out.WriteLine("ready");
+        Console.Out.Flush();
+        await Console.In.ReadToEndAsync();
+        return 0;
     }
 
     private async Task<AttackResult> MeasureAsync(
