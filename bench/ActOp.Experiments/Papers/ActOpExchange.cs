@@ -26,7 +26,7 @@ internal static class ActOpExchange
     {
         var data = Path.Combine(RepositoryFolder.Find(), "bench", "data", "ego-facebook.txt");
         var vertices = play.IsFull ? "5000" : "500";
-        var seeds = play.IsFull ? "1-5" : "1-2";
+        var seeds = play.IsFull ? "1-5" : play.IsTrial ? "1" : "1-2";
         (string Name, string[] Graph, string[] Parts)[] graphs =
         [
             ("planted communities", ["--generate", "communities", "--vertices", vertices], ["2", "4", "10", "64"]),

@@ -33,8 +33,8 @@ internal static class ActOpPaper
 
     private static async Task<Outcome> PartitioningAsync(Play play)
     {
-        var rounds = await RoundsAsync(play, 3, [Off, Partition], optimize => Run(optimize, play.Seconds(50, 4), play.Seconds(20, 2),
-            ["--saturate", Text(play.Seconds(8, 2))]));
+        var rounds = await RoundsAsync(play, 3, [Off, Partition], optimize => Run(optimize, play.Seconds(50, 2), play.Seconds(20, 2),
+            ["--saturate", Text(play.Seconds(8, 1))]));
         var (off, on) = (rounds[Off], rounds[Partition]);
         return new Outcome(
             [
@@ -69,7 +69,7 @@ internal static class ActOpPaper
     private static async Task<Outcome> ActorLatencyAsync(Play play)
     {
         var rounds = await RoundsAsync(play, 1, [Off, Partition], optimize =>
-            Run(optimize, play.Seconds(50, 4), play.Seconds(20, 2), ["--actor-latency", "true"]));
+            Run(optimize, play.Seconds(50, 2), play.Seconds(20, 2), ["--actor-latency", "true"]));
         double[] Quantiles(string setting, double share) =>
             [.. rounds[setting].Select(run => run.List("actorDistribution").First(point => point.Number("share") >= share).Number("ms") * 1000)];
         double[] shares = [0.5, 0.95, 0.99];
@@ -96,7 +96,7 @@ internal static class ActOpPaper
     private static async Task<Outcome> LoadsAsync(Play play)
     {
         var peak = (await play.RunAsync(BenchProgram.Halo, ["saturate", "--optimize", Off, "--warmup", Text(play.Seconds(20, 2)),
-            "--saturate", Text(play.Seconds(10, 2))])).Number("saturation.requestsPerSecond");
+            "--saturate", Text(play.Seconds(10, 1)), .. play.Silos])).Number("saturation.requestsPerSecond");
         // 2, 4 and 6 thousand per second in the paper, whose servers reject requests above 6.
         double[] loads = play.IsTrial ? [0.5] : [0.25, 0.5, 0.75];
         List<Measure> measures = [Measure.Of("peak with random placement", "requests/s", [peak], "6,000")];
@@ -105,7 +105,7 @@ internal static class ActOpPaper
         {
             var rate = Math.Round(load * peak);
             var rounds = await RoundsAsync(play, 1, [Off, Partition], optimize => Run(
-                optimize, play.Seconds(40, 4), play.Seconds(15, 2), ["--rate", Text(rate), "--ramp", Text(play.Seconds(15, 3))]));
+                optimize, play.Seconds(40, 2), play.Seconds(15, 2), ["--rate", Text(rate), "--ramp", Text(play.Seconds(15, 1))]));
             foreach (var quantile in (string[])["p50", "p95", "p99"])
             {
                 var ratio = Ratio(rounds[Off], rounds[Partition], run => run.Number("latencyMs." + quantile));
@@ -135,7 +135,7 @@ internal static class ActOpPaper
         foreach (var players in counts)
         {
             // A partition of more grains takes more rounds of exchanges.
-            var warmup = play.Seconds(players >= 100_000 ? 120 : 50, 4);
+            var warmup = play.Seconds(players >= 100_000 ? 120 : 50, 2);
             var rounds = await RoundsAsync(play, 1, [Off, Partition], optimize => Run(
                 optimize, warmup, play.Seconds(20, 2), ["--players", players.ToString(CultureInfo.InvariantCulture), "--rate", "4000"]));
             var ratio = Ratio(rounds[Off], rounds[Partition], static run => run.Number("latencyMs.p99"));
@@ -151,7 +151,7 @@ internal static class ActOpPaper
 
     private static async Task<Outcome> CombinedAsync(Play play)
     {
-        var rounds = await RoundsAsync(play, 3, [Off, Partition, All], optimize => Run(optimize, play.Seconds(50, 4), play.Seconds(20, 2), []));
+        var rounds = await RoundsAsync(play, 3, [Off, Partition, All], optimize => Run(optimize, play.Seconds(50, 2), play.Seconds(20, 2), []));
         Measure Gain(string quantile, string from, string to, string name, string paper) => Measure.Of($"{quantile}, {name}", "",
             Ratio(rounds[from], rounds[to], run => run.Number("latencyMs." + quantile)), paper);
         return new Outcome(
@@ -180,7 +180,7 @@ internal static class ActOpPaper
         for (var round = play.Rounds(rounds); round > 0; round--)
         {
             foreach (var setting in settings)
-                results[setting].Add(await play.RunAsync(BenchProgram.Halo, arguments(setting)));
+                results[setting].Add(await play.RunAsync(BenchProgram.Halo, [.. arguments(setting), .. play.Silos]));
         }
 
         return results;

@@ -48,7 +48,7 @@ internal static class ActOpThreads
         var counts = play.IsFull ? "1,2,3,4,6,8" : "1,2";
         var result = await play.RunAsync(BenchProgram.Heartbeat,
         [
-            "heatmap", "--workers", counts, "--senders", counts, "--passes", Text(play.Rounds(2)),
+            "heatmap", "--workers", counts, "--senders", play.IsTrial ? "1" : counts, "--passes", Text(play.Rounds(2)),
             "--warmup", Text(play.Seconds(1, 0.5)), "--measure", Text(play.Seconds(2, 0.5)), .. Peak(play),
         ]);
         var cells = result.List("cells").ToList();

@@ -70,7 +70,7 @@ internal static class OrleansReport
         {
             points.Add((silos, (await play.RunAsync(BenchProgram.Halo,
             [
-                "saturate", "--silos", Text(silos), "--warmup", Text(play.Seconds(15, 3)), "--saturate", Text(play.Seconds(10, 2)),
+                "saturate", "--silos", Text(silos), "--warmup", Text(play.Seconds(15, 1)), "--saturate", Text(play.Seconds(10, 1)),
             ])).Number("saturation.requestsPerSecond")));
         }
 
@@ -92,8 +92,8 @@ internal static class OrleansReport
         {
             points.Add((players, (await play.RunAsync(BenchProgram.Halo,
             [
-                "saturate", "--silos", "2", "--players", Text(players), "--warmup", Text(play.Seconds(15, 3)),
-                "--saturate", Text(play.Seconds(10, 2)),
+                "saturate", "--silos", "2", "--players", Text(players), "--warmup", Text(play.Seconds(15, 1)),
+                "--saturate", Text(play.Seconds(10, 1)),
             ])).Number("saturation.requestsPerSecond")));
         }
 
@@ -110,7 +110,8 @@ internal static class OrleansReport
     {
         var peak = (await play.RunAsync(BenchProgram.Halo,
         [
-            "saturate", "--optimize", "partition", "--warmup", Text(play.Seconds(40, 3)), "--saturate", Text(play.Seconds(8, 2)),
+            "saturate", "--optimize", "partition", "--warmup", Text(play.Seconds(40, 2)), "--saturate", Text(play.Seconds(8, 1)),
+            .. play.Silos,
         ])).Number("saturation.requestsPerSecond");
         double[] shares = play.IsFull ? [0.1, 0.25, 0.5, 0.7] : play.IsTrial ? [0.3] : [0.2, 0.5];
         List<(double Cpu, JsonElement Run)> runs = [];
@@ -118,8 +119,8 @@ internal static class OrleansReport
         {
             var run = await play.RunAsync(BenchProgram.Halo,
             [
-                "run", "--optimize", "partition", "--rate", Text(Math.Round(share * peak)), "--warmup", Text(play.Seconds(40, 4)),
-                "--ramp", Text(play.Seconds(15, 3)), "--measure", Text(play.Seconds(10, 3)),
+                "run", "--optimize", "partition", "--rate", Text(Math.Round(share * peak)), "--warmup", Text(play.Seconds(40, 2)),
+                "--ramp", Text(play.Seconds(15, 1)), "--measure", Text(play.Seconds(10, 2)), .. play.Silos,
             ]);
             runs.Add((run.List("cpuPercentPerSilo").Sum(static cpu => cpu.GetDouble()) / Environment.ProcessorCount, run));
         }

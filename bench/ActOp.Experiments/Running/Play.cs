@@ -52,6 +52,9 @@ internal sealed class Play(double scale, Action<string> say, CancellationToken c
     /// <summary>Whether there is time only to see that everything works.</summary>
     internal bool IsTrial => scale < 0.1;
 
+    /// <summary>Options of Halo Presence: few silos in a trial, most of whose time is the start of processes.</summary>
+    internal string[] Silos => IsTrial ? ["--silos", "2"] : [];
+
     /// <summary>Runs a program that writes its results with <c>--json</c>, and reads them.</summary>
     /// <exception cref="InvalidOperationException">It failed, was not built or wrote nothing; the message has what it said last.</exception>
     internal async Task<JsonElement> RunAsync(BenchProgram program, params string[] arguments)
