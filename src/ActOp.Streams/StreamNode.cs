@@ -55,6 +55,11 @@ internal sealed class StreamNode(
     internal (StreamConsumers Consumers, GrainId Id) Caller =>
         CallHost.Current is Activation { Class.IsOrdinary: true } grain ? (ConsumersOf(grain), grain.GrainId) : Client();
 
+    /// <summary>Checks that the grain whose turn it is may use the stream.</summary>
+    /// <exception cref="ActOp.Tenants.CrossTenantException">It is of another tenant.</exception>
+    internal void CheckTenant(in QualifiedStreamId stream) =>
+        local.Tenants?.Check((CallHost.Current as Activation)?.GrainId ?? default, stream);
+
     /// <summary>The consumer of a grain.</summary>
     internal static StreamConsumers ConsumersOf(Activation grain) =>
         (StreamConsumers)(grain.GetComponent(typeof(IStreamConsumerExtension))

@@ -31,11 +31,20 @@ internal sealed class StreamOf<T>(StreamNode? parts, string providerName, Stream
         "The stream " + providerName + "/" + streamId + " was read outside of a silo or client, so it cannot be used here.")).Source(
             providerName);
 
+    /// <summary>The source, for the code that runs on this thread.</summary>
+    /// <exception cref="ActOp.Tenants.CrossTenantException">It may not use the stream.</exception>
+    private IStreamSource SourceForCaller()
+    {
+        var source = Source;
+        source.Parts.CheckTenant(Qualified);
+        return source;
+    }
+
     internal QualifiedStreamId Qualified => new(providerName, streamId);
 
     public Task OnNextAsync(T item, StreamSequenceToken? token = null)
     {
-        var source = Source;
+        var source = SourceForCaller();
         RefuseToken(source, token);
         return Given.Task(source.Adapter.QueueMessageBatchAsync(streamId, [item], token, RequestContext.CopyValues()), Adding);
     }
@@ -43,7 +52,7 @@ internal sealed class StreamOf<T>(StreamNode? parts, string providerName, Stream
     public Task OnNextBatchAsync(IEnumerable<T> batch, StreamSequenceToken? token = null)
     {
         ArgumentNullException.ThrowIfNull(batch);
-        var source = Source;
+        var source = SourceForCaller();
         RefuseToken(source, token);
         return Given.Task(source.Adapter.QueueMessageBatchAsync(streamId, batch, token, RequestContext.CopyValues()), Adding);
     }
@@ -81,7 +90,7 @@ internal sealed class StreamOf<T>(StreamNode? parts, string providerName, Stream
 
     public async Task<IList<StreamSubscriptionHandle<T>>> GetAllSubscriptionHandles()
     {
-        var source = Source;
+        var source = SourceForCaller();
         var subscriptions = await source.PubSub.GetAllSubscriptions(Qualified, source.Parts.Caller.Id);
         return [.. subscriptions.Select(one => new SubscriptionHandle<T>(this, one.SubscriptionId, null))];
     }
@@ -107,7 +116,7 @@ internal sealed class StreamOf<T>(StreamNode? parts, string providerName, Stream
     internal async Task<StreamSubscriptionHandle<T>> ResumeAsync(
         SubscriptionHandle<T> old, IAsyncObserver<T>? observer, IAsyncBatchObserver<T>? batchObserver, StreamSequenceToken? token)
     {
-        var source = Source;
+        var source = SourceForCaller();
         RefuseToken(source, token);
         var (consumers, id) = source.Parts.Caller;
         consumers.Attach(old.HandleId, new StreamAttachment<T>(observer, batchObserver, token, source.BatchSize));
@@ -120,7 +129,7 @@ internal sealed class StreamOf<T>(StreamNode? parts, string providerName, Stream
 
     internal async Task UnsubscribeAsync(Guid subscription)
     {
-        var source = Source;
+        var source = SourceForCaller();
         await source.PubSub.UnregisterConsumer(GuidId.GetGuidId(subscription), Qualified);
         source.Parts.Caller.Consumers.Detach(subscription);
     }
@@ -129,7 +138,7 @@ internal sealed class StreamOf<T>(StreamNode? parts, string providerName, Stream
         IAsyncObserver<T>? observer, IAsyncBatchObserver<T>? batchObserver, StreamSequenceToken? token, string? filterData,
         StreamSubscriptionStartPosition? start = null)
     {
-        var source = Source;
+        var source = SourceForCaller();
         RefuseToken(source, token);
         var (consumers, id) = source.Parts.Caller;
         var subscription = source.PubSub.CreateSubscriptionId(Qualified, id);

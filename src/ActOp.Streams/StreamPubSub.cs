@@ -117,6 +117,9 @@ internal sealed class StreamPubSub(StreamNode parts, ImplicitSubscriptions impli
     {
         ArgumentNullException.ThrowIfNull(grainRef);
         var stream = new QualifiedStreamId(streamProviderName, streamId);
+        // The consumer is another grain than the one that subscribes it.
+        parts.CheckTenant(stream);
+        parts.Local.Tenants?.Check(grainRef.GrainId, stream);
         var entry = new SubscriptionEntry { Id = Mark(parts.Local.NewId(), isImplicit: false), Consumer = grainRef.GrainId };
         await Rendezvous(stream).RegisterConsumer(stream, entry);
         return SubscriptionOf(entry, stream);

@@ -3,7 +3,6 @@ using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Groups;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Stages;
-using Microsoft.Extensions.Logging;
 
 namespace ActOp.Runtime.Diagnostics;
 
@@ -28,9 +27,9 @@ internal sealed class RuntimeMetrics : IDisposable
 
     internal RuntimeMetrics(
         Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, NodeStages stages, Func<Refusals> refusals,
-        TimeProvider time, ILogger log)
+        LocalNode local)
     {
-        Calls = new CallMetrics(_meter, OfOrleans.Meter, time, log);
+        Calls = new CallMetrics(_meter, OfOrleans.Meter, local.TaskTime, local.Log.Logger);
         OfOrleans.Observe(
             () => Interlocked.Read(ref _activated), () => Interlocked.Read(ref _deactivated), () => Interlocked.Read(ref _expired),
             () => Dropped, () => Interlocked.Read(ref _refused), () => edges.Totals().Local, () => Lost);
@@ -60,6 +59,12 @@ internal sealed class RuntimeMetrics : IDisposable
             description: "Calls of loggers, activity listeners and contexts of the application that have thrown, in this process.");
         foreach (var stage in sized)
             Add(stage);
+        if (local.Tenants is { } tenants)
+        {
+            _meter.CreateObservableCounter("actop.tenants.refused", () => tenants.Refused,
+                description: "Calls and uses of streams across tenants that were refused.");
+        }
+
         if (stages.Groups is { } groups)
             GroupMetrics.Observe(_meter, groups);
         foreach (var stage in stages.All)

@@ -46,6 +46,9 @@ internal sealed class LocalNode
 
     internal required Log Log { get; init; }
 
+    /// <summary>What separates tenants; null if nothing does.</summary>
+    internal Tenants.NodeTenants? Tenants { get; init; }
+
     /// <summary>Supervises work that is not awaited.</summary>
     internal required Background Background { get; init; }
 

@@ -182,6 +182,11 @@ internal sealed partial class Log(ILogger logger)
         "{grainClass} has [Group(\"{group}\")], which has no effect: this silo has no groups (AddGroups).")]
     private static partial void GroupWithoutEffect(ILogger logger, Type grainClass, string group);
 
+    [LoggerMessage(614, LogLevel.Warning,
+        "Refused {count} calls and uses of streams across tenants. The last one: of {source}, to {target}: {what}.")]
+    private static partial void TenantsSeparated(
+        ILogger logger, long count, string source, string target, string what, Exception? exception);
+
     [LoggerMessage(640, LogLevel.Warning, "The option {option} is set and has no effect: {reason}. See docs/migrating-from-orleans.md.")]
     private static partial void OptionWithoutEffect(ILogger logger, string option, string reason);
 
@@ -321,6 +326,9 @@ internal sealed partial class Log(ILogger logger)
 
     internal void GroupSelectorFailed(Type grainClass, string what, Exception? exception) =>
         GroupSelectorFailed(logger, grainClass, what, exception);
+
+    internal void TenantsSeparated(long count, string source, string target, string what, Exception? exception) =>
+        TenantsSeparated(logger, count, source, target, what, exception);
 
     internal void Refused(SiloAddress peer, string reason, long count, string what, Exception? exception) =>
         Refused(logger, count, peer, reason, what, exception);

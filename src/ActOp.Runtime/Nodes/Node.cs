@@ -75,6 +75,7 @@ internal sealed class Node : IDisposable
             Clock = new Clock(time, OnClockTick),
             Random = new SeededRandom(setup.Seed),
             Log = log,
+            Tenants = setup.Tenants?.Create(setup.Services, taskTime, log),
             Background = new Background(time, taskTime, log),
             NewId = setup.NewId,
             ResponseTimeout = setup.ResponseTimeout,
@@ -108,8 +109,7 @@ internal sealed class Node : IDisposable
             };
             Activations = new ActivationTable(parts);
             SizedStages = Stages.SizedWith(() => Peers!);
-            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages, () => Refusals!, Local.TaskTime,
-                Local.Log.Logger);
+            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages, () => Refusals!, Local);
             Classes = new GrainClasses(setup.Services, setup.DefaultPlacement, IsSilo);
             Abandoned = new AbandonedRequests(Local.Clock, Metrics, runsExpired: !setup.Messaging.DropExpiredMessages);
             Calls = new CallSender(Local, Metrics) { CancelsOnTimeout = setup.Messaging.CancelRequestOnTimeout };
@@ -137,7 +137,7 @@ internal sealed class Node : IDisposable
                 Local, Activations, Classes, Placement, new Destinations(Local, ClusterView, Peers, Locations),
                 new Forwards(Local.Time, Stages.Work, Abandoned, siloMessaging?.MaxForwardCount ?? 2),
                 new Diversions(Classes, Manifests, Local.Background.Part("requests of other versions"), Abandoned),
-                new Deliveries(Edges, Writer));
+                new Deliveries(Local.Tenants, Edges, Writer));
             GrainRuntime = new GrainRuntime(Local, Factory, setup.GrainTime ?? setup.Time);
             Collector = new Collector(Activations, setup.Collection, Local);
             if (siloMessaging is not null)

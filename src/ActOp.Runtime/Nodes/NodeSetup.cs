@@ -12,6 +12,7 @@ using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Nodes.Tls;
+using ActOp.Runtime.Tenants;
 using ActOp.Staging;
 using ActOp.Staging.Measuring;
 using Microsoft.Extensions.DependencyInjection;
@@ -77,6 +78,9 @@ internal sealed record NodeSetup
 
     /// <summary>The groups of a silo; null for none.</summary>
     internal GroupsOptions? Groups { get; init; }
+
+    /// <summary>Whether a silo separates tenants; null if not.</summary>
+    internal TenantSeparation? Tenants { get; init; }
 
     internal required MeshOptions Mesh { get; init; }
 
@@ -203,6 +207,7 @@ internal static class SetupReader
             Membership = membership,
             Directory = new DirectoryLimits { SilentLease = membership.LeaseDuration },
             Groups = groups.AreUsed ? groups : null,
+            Tenants = services.GetService<TenantSeparation>(),
         });
     }
 

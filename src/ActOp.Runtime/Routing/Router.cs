@@ -6,6 +6,7 @@ using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Placement;
+using ActOp.Runtime.Tenants;
 using ActOp.Serialization;
 using ActOp.Wire;
 using Orleans.Runtime;
@@ -215,6 +216,9 @@ internal sealed class Router(
     /// </summary>
     private void EnterOrBegin(Call call, GrainId target, Activations.GrainClass grainClass, bool hasShare = false)
     {
+        // A grain is not activated for a call that is refused.
+        if (deliveries.Refuses(call, target))
+            return;
         if (!Deliveries.TryIsolate(call) || (!hasShare && grainClass.Worker is null && Starts is { } starts && starts.Holds(call, target)))
             return;
         var activation = grainClass.Worker is null
@@ -429,12 +433,12 @@ internal sealed class Destinations(LocalNode local, ClusterView cluster, PeerTab
 
 /// <summary>The two ends of a route: the mailbox of an activation of this process, and another node. Both are counted as edges.</summary>
 /// <remarks>Owns nothing. Runs on the thread that has the call.</remarks>
-internal sealed class Deliveries(EdgeCounters edges, FrameWriter writer)
+internal sealed class Deliveries(NodeTenants? tenants, EdgeCounters edges, FrameWriter writer)
 {
     /// <summary>Puts the request into the mailbox of an activation of this process.</summary>
     internal void Enter(Call call, Activation activation)
     {
-        if (!TryIsolate(call))
+        if (!TryIsolate(call) || (tenants is not null && Refuses(call, activation.GrainId)))
             return;
         call.Step = CallStep.Request;
         edges.CountOutgoing(call, activation);
@@ -446,6 +450,15 @@ internal sealed class Deliveries(EdgeCounters edges, FrameWriter writer)
     {
         edges.CountOutgoing(call, null);
         writer.SendRequest(call, node);
+    }
+
+    /// <summary>True if the caller may not call the grain; it has its answer then.</summary>
+    internal bool Refuses(Call call, GrainId target)
+    {
+        if (tenants?.FindRefusal(call, target) is not { } refusal)
+            return false;
+        Activation.Fail(call, refusal);
+        return true;
     }
 
     /// <summary>
