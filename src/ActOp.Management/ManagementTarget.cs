@@ -168,6 +168,7 @@ internal sealed class ManagementTarget(
         Budget = new GroupChange
         {
             Weight = group.Options.Weight,
+            Min = group.Options.Min,
             Max = group.Options.Max,
             Ticks = group.Options.Ticks,
             MaxActivations = group.Options.MaxActivations,
@@ -175,6 +176,7 @@ internal sealed class ManagementTarget(
             MaxCallsPerSecond = group.Options.MaxCallsPerSecond,
         },
         Used = TimeSpan.FromMicroseconds(group.Used),
+        WaitP99 = TimeSpan.FromMicroseconds(group.WaitP99),
         Debt = TimeSpan.FromMicroseconds(group.Debt),
         Activations = group.Activations,
         Ready = group.Ready,

@@ -54,6 +54,10 @@ public sealed record GroupChange
     /// <summary>Requests per second on each silo, 0.001 to 1,000,000,000; 0 for no limit.</summary>
     [Id(5)]
     public double? MaxCallsPerSecond { get; init; }
+
+    /// <summary>The least that it gets when it has something to run, above 0 to 0.95; 0 for no guarantee.</summary>
+    [Id(6)]
+    public double? Min { get; init; }
 }
 
 /// <summary>A group on a silo, as it is now. Racy snapshots.</summary>
@@ -99,4 +103,11 @@ public sealed record GroupReport
     /// <summary>Requests and activations that its limits have refused.</summary>
     [Id(9)]
     public long Refused { get; init; }
+
+    /// <summary>
+    /// How long it waits for a thread when it has something to run: the 99th percentile of its last some thousand waits, to a quarter. Zero
+    /// if it has never waited.
+    /// </summary>
+    [Id(10)]
+    public TimeSpan WaitP99 { get; init; }
 }

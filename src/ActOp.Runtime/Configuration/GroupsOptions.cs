@@ -1,4 +1,5 @@
 using ActOp.Groups;
+using ActOp.Runtime.Groups;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Hosting;
@@ -85,6 +86,7 @@ public sealed class GroupsOptions
         }
 
         CheckTicks(Groups, processors);
+        CheckGuarantees(Groups);
     }
 
     /// <summary>Checks a change of a group while the silo runs.</summary>
@@ -92,7 +94,20 @@ public sealed class GroupsOptions
     internal void Check(string name, GroupOptions changed, IEnumerable<KeyValuePair<string, GroupOptions>> others, int processors)
     {
         changed.Validate(name, Mode);
-        CheckTicks([.. others, KeyValuePair.Create(name, changed)], processors);
+        KeyValuePair<string, GroupOptions>[] all = [.. others, KeyValuePair.Create(name, changed)];
+        CheckTicks(all, processors);
+        CheckGuarantees(all);
+    }
+
+    private static void CheckGuarantees(IEnumerable<KeyValuePair<string, GroupOptions>> groups)
+    {
+        foreach (var siblings in groups.GroupBy(static one => one.Value.Parent))
+        {
+            var sum = siblings.Sum(static one => one.Value.Min ?? 0);
+            var who = siblings.Key is null ? "All groups" : "The groups below \"" + siblings.Key + "\"";
+            Check(sum <= GroupWeights.MostGuaranteed + 1e-9, who + " have " + Math.Round(sum, 4)
+                + " guaranteed by Min together, and " + GroupWeights.MostGuaranteed + " is the most: guarantee less");
+        }
     }
 
     private void CheckTicks(ICollection<KeyValuePair<string, GroupOptions>> groups, int processors)
@@ -143,6 +158,13 @@ public sealed class GroupOptions
     public double Weight { get; set; } = Staging.Groups.GroupSetting.DefaultWeight;
 
     /// <summary>
+    /// The least that the group gets whenever it has something to run, whatever the others do: a share of the time of the threads that run
+    /// turns, or of what its <see cref="Parent"/> gets, above 0. The groups with the same parent have 0.95 together at most, so that the
+    /// rest is not starved. More than its <see cref="Weight"/> gives; what it does not use goes to the others. Null (default): none.
+    /// </summary>
+    public double? Min { get; set; }
+
+    /// <summary>
     /// The most that the group gets, as a share of the time of all processors of the silo, although nobody else needs it: above 0 to 1.
     /// Averaged over 100 ms; a turn that exceeds it is paid later. Null (default): no limit.
     /// </summary>
@@ -179,6 +201,10 @@ public sealed class GroupOptions
     {
         var group = "GroupOptions of \"" + name + "\": ";
         GroupsOptions.Check(Weight is > 0 and <= MostWeight, group + "Weight must be above 0 to " + MostWeight + ", but is " + Weight);
+        GroupsOptions.Check(Min is null or (> 0 and <= GroupWeights.MostGuaranteed),
+            group + "Min must be above 0 to " + GroupWeights.MostGuaranteed + ", or null for no guarantee, but is " + Min);
+        GroupsOptions.Check(Max is null || Min is null || Parent is not null || Min <= Max,
+            group + "Min must not be above Max, but they are " + Min + " and " + Max);
         GroupsOptions.Check(Max is null or (> 0 and <= 1), group + "Max must be above 0 to 1, or null for no limit, but is " + Max);
         GroupsOptions.Check(Ticks is null || mode == BudgetMode.Ticks,
             group + "Ticks have an effect only with GroupsOptions.Mode = BudgetMode.Ticks; set it, or remove the Ticks");

@@ -62,6 +62,12 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
     /// <summary>What it had used too much when it last ended a slice, in microseconds.</summary>
     internal double Debt => OfStage.Debt;
 
+    /// <summary>The weight with which it competes: that of the options, or more if its guarantee needs it.</summary>
+    internal double Weight => OfStage.Shape.Weight;
+
+    /// <summary>How long it waits for a thread, 99th percentile, in microseconds.</summary>
+    internal double WaitP99 => OfStage.Waits.At(0.99);
+
     /// <summary>Activations that wait for a thread. A racy snapshot.</summary>
     internal int Ready => OfStage.Queued;
 

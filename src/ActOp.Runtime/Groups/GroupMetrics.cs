@@ -23,6 +23,9 @@ internal static class GroupMetrics
         UpDown("actop.groups.activations", null, "Activations of the group.", static group => group.Activations);
         UpDown("actop.groups.queued", null, "Requests that wait for grains of the group; counted only with MaxQueued.",
             static group => group.Queued);
+        meter.CreateObservableGauge("actop.groups.wait.p99",
+            () => series.Select(static one => one.Max(static group => group.WaitP99 / 1e6)), "s",
+            "How long the group waits for a thread when it has something to run: 99th percentile of its last some thousand waits.");
         meter.CreateObservableCounter("actop.groups.refused", () => Refused(series),
             description: "Requests and activations that a limit of the group has refused.");
         meter.CreateObservableCounter("actop.groups.selector.failures", () => groups.SelectorFailures,
@@ -50,7 +53,10 @@ internal static class GroupMetrics
 
     private sealed record Series(string Name, GrainGroup[] Groups)
     {
-        internal Measurement<double> Sum(Func<GrainGroup, double> value) =>
-            new(Groups.Sum(value), new KeyValuePair<string, object?>("group", Name));
+        internal Measurement<double> Sum(Func<GrainGroup, double> value) => Measure(Groups.Sum(value));
+
+        internal Measurement<double> Max(Func<GrainGroup, double> value) => Measure(Groups.Max(value));
+
+        private Measurement<double> Measure(double value) => new(value, new KeyValuePair<string, object?>("group", Name));
     }
 }

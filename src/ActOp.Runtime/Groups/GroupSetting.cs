@@ -40,6 +40,7 @@ internal static class GroupChanges
     internal static GroupOptions Apply(this GroupChange change, GroupOptions options) => new()
     {
         Weight = change.Weight ?? options.Weight,
+        Min = Limit(change.Min, options.Min),
         Max = Limit(change.Max, options.Max),
         Ticks = Limit(change.Ticks, options.Ticks),
         MaxActivations = Limit(change.MaxActivations, options.MaxActivations),
@@ -52,6 +53,7 @@ internal static class GroupChanges
     internal static GroupChange Over(this GroupChange change, GroupChange other) => new()
     {
         Weight = change.Weight ?? other.Weight,
+        Min = change.Min ?? other.Min,
         Max = change.Max ?? other.Max,
         Ticks = change.Ticks ?? other.Ticks,
         MaxActivations = change.MaxActivations ?? other.MaxActivations,

@@ -154,36 +154,38 @@ internal sealed class NodeGroups
             if (onlyCheck)
                 return;
             _changes[setting.Group] = changes;
-            OfStage.Change(ShapeOf(setting.Group, changed));
             group.Change(changed);
+            // A guarantee of one group is taken from its siblings.
+            foreach (var shape in ShapesOf(changed.Parent, [.. OptionsNow(null).Where(one => one.Value.Parent == changed.Parent)]))
+            {
+                if (shape != OfStage[shape.Name].Shape)
+                    OfStage.Change(shape);
+            }
         }
     }
 
-    /// <summary>The options of the other groups as they are now.</summary>
-    private IEnumerable<KeyValuePair<string, GroupOptions>> OptionsNow(string but) =>
+    /// <summary>The options of the groups, but one, as they are now.</summary>
+    private IEnumerable<KeyValuePair<string, GroupOptions>> OptionsNow(string? but) =>
         _byName.Values.Where(group => group.Name != but).Select(static group => KeyValuePair.Create(group.Name, group.Options));
 
-    private GroupShape ShapeOf(string name, GroupOptions options) => new(
-        name, options.Weight, options.Parent, options.Max, _options.Mode == BudgetMode.Ticks ? options.Ticks : null);
+    /// <summary>What the groups with this parent get of the stage.</summary>
+    private IEnumerable<GroupShape> ShapesOf(string? parent, IReadOnlyList<KeyValuePair<string, GroupOptions>> siblings)
+    {
+        var weights = GroupWeights.Compute(
+            [.. siblings.Select(static one => one.Value)], parent is null ? 0 : Staging.Groups.GroupSetting.DefaultWeight);
+        return siblings.Zip(weights, (one, weight) => new GroupShape(
+            one.Key, weight, parent, one.Value.Max, _options.Mode == BudgetMode.Ticks ? one.Value.Ticks : null));
+    }
 
     private GroupOptions OptionsOf(string name) => _options.Groups.TryGetValue(name, out var group) ? group : new GroupOptions();
 
     private List<GroupShape> ParentsFirst()
     {
-        List<GroupShape> shapes = [];
-        HashSet<string> added = new(StringComparer.Ordinal);
-        foreach (var name in _options.Groups.Keys.Append(GroupsOptions.DefaultGroup))
-            Add(name);
+        var byParent = _options.Groups.Keys.Append(GroupsOptions.DefaultGroup).Distinct(StringComparer.Ordinal)
+            .Select(name => KeyValuePair.Create(name, OptionsOf(name))).ToLookup(static one => one.Value.Parent, StringComparer.Ordinal);
+        List<GroupShape> shapes = [.. ShapesOf(null, [.. byParent[null]])];
+        for (var next = 0; next < shapes.Count; next++)
+            shapes.AddRange(ShapesOf(shapes[next].Name, [.. byParent[shapes[next].Name]]));
         return shapes;
-
-        void Add(string name)
-        {
-            if (!added.Add(name))
-                return;
-            var options = OptionsOf(name);
-            if (options.Parent is { } parent)
-                Add(parent);
-            shapes.Add(ShapeOf(name, options));
-        }
     }
 }

@@ -1,6 +1,7 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Foundation;
+using ActOp.Runtime.Tenants;
 using ActOp.Runtime.Timers;
 using Orleans;
 using Orleans.Core;
@@ -31,9 +32,11 @@ internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimePr
 
     public void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan) => ((Activation)grainContext).KeepAliveFor(timeSpan);
 
-    public IStorage<TGrainState> GetStorage<TGrainState>(IGrainContext grainContext) =>
-        new StateStorageBridge<TGrainState>(
-            "state", grainContext, GrainStorageHelpers.GetGrainStorage(((Activation)grainContext).Class.Type, local.Services));
+    public IStorage<TGrainState> GetStorage<TGrainState>(IGrainContext grainContext)
+    {
+        var named = GrainStorageHelpers.GetGrainStorage(((Activation)grainContext).Class.Type, local.Services);
+        return new StateStorageBridge<TGrainState>("state", grainContext, TenantStorage.Resolve(named, grainContext.GrainId));
+    }
 }
 
 /// <summary>The activation whose turn, or whose construction, runs on this thread.</summary>

@@ -52,6 +52,12 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
     /// <summary>A budget of it is spent: nothing of it and of its children is picked.</summary>
     internal bool IsBlocked { get; set; }
 
+    /// <summary>How long it waited for a thread each time.</summary>
+    internal WaitTimes Waits { get; } = new();
+
+    /// <summary>Since when it waits for a thread, a time stamp; 0 if it does not.</summary>
+    internal long WaitsSince { get; set; }
+
     /// <summary>Items that wait. A racy snapshot.</summary>
     internal int Queued => Math.Max(0, Volatile.Read(ref Count));
 

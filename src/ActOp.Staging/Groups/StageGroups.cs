@@ -106,6 +106,8 @@ internal sealed class StageGroups
         lock (_gate)
         {
             Wait(group);
+            if (group.WaitsSince == 0)
+                group.WaitsSince = _time.GetTimestamp();
             SetRunnable();
         }
     }
@@ -118,6 +120,9 @@ internal sealed class StageGroups
         lock (_gate)
         {
             var item = IsBlocked(group) ? null : TryTake(group);
+            // It has a thread: what is taken now has not waited for one.
+            if (Volatile.Read(ref group.Count) <= 0)
+                group.WaitsSince = 0;
             SetRunnable();
             return item;
         }
@@ -144,7 +149,7 @@ internal sealed class StageGroups
             }
 
             Advance(slice.Now);
-            var next = Choose(hasOwn ? slice.Group : null, out item);
+            var next = Choose(hasOwn ? slice.Group : null, slice.Now, out item);
             SetRunnable();
             return next;
         }
@@ -278,7 +283,7 @@ internal sealed class StageGroups
         return [.. path];
     }
 
-    private StageGroup? Choose(StageGroup? own, out IStageItem? item)
+    private StageGroup? Choose(StageGroup? own, long now, out IStageItem? item)
     {
         if (!_wasOfRuntime && TakeOfRuntime(out item))
             return Runtime;
@@ -295,7 +300,11 @@ internal sealed class StageGroups
 
             item = TryTake(picked);
             if (item is not null)
+            {
+                EndWait(picked, now);
                 return picked;
+            }
+
             // A thread that has ended its slice is about to bring its items.
             Rest(picked);
             foreach (var one in picked.Path)
@@ -303,6 +312,14 @@ internal sealed class StageGroups
         }
 
         return TakeOfRuntime(out item) ? Runtime : null;
+    }
+
+    /// <summary>A thread goes on with the group. What still waits of it does so from now on.</summary>
+    private void EndWait(StageGroup group, long now)
+    {
+        if (group.WaitsSince != 0)
+            group.Waits.Add(Math.Max(0, now - group.WaitsSince) * 1e6 / _time.TimestampFrequency);
+        group.WaitsSince = Volatile.Read(ref group.Count) > 0 ? now : 0;
     }
 
     private bool TakeOfRuntime(out IStageItem? item)

@@ -50,6 +50,22 @@ public class GroupChangeTests
         Assert.Equal(1, (await management.GetGroups()).Single(static one => one.Name == "batch").Refused);
     }
 
+    [Fact]
+    public async Task A_guarantee_of_one_group_changes_its_weight_until_it_is_removed()
+    {
+        await using var cluster = Cluster(1);
+        await cluster.DeployAsync();
+        var management = cluster.Client.GetGrain<IGroupManagement>(0);
+        var silo = Node(cluster.Silos[0]);
+        var before = GroupOf(silo, "batch").Weight;
+        await management.Change("batch", new GroupChange { Min = 0.75 });
+        // "default" has the weight 100 and is the only other one without a parent.
+        Assert.Equal((before, 300.0), (GroupOf(silo, "batch").Options.Weight, GroupOf(silo, "batch").Weight));
+        Assert.Equal(0.75, (await management.GetGroups()).Single(static one => one.Name == "batch").Budget.Min);
+        await management.Change("batch", new GroupChange { Min = 0 });
+        Assert.Equal(before, GroupOf(silo, "batch").Weight);
+    }
+
     [Theory]
     [InlineData("nobody", 1.0, null, "has no group \"nobody\". It has: batch, default, other")]
     [InlineData("batch", 0.0, null, "Weight must be above 0 to 10000, but is 0. The group is as it was")]

@@ -172,6 +172,10 @@ public class GroupsTests
             groups.Add("batch", static batch => batch.Ticks = 1_000_001);
         });
         await FailsAsync("Max must be above 0 to 1", static groups => groups.Add("batch", static batch => batch.Max = 1.5));
+        await FailsAsync("Min must be above 0 to 0.95", static groups => groups.Add("batch", static batch => batch.Min = 1));
+        await FailsAsync("Min must not be above Max", static groups => groups.Add("batch", static batch => (batch.Min, batch.Max) = (0.5, 0.2)));
+        await FailsAsync("All groups have 1 guaranteed by Min together, and 0.95 is the most: guarantee less",
+            static groups => groups.Add("batch", static batch => batch.Min = 0.6).Add("other", static other => other.Min = 0.4));
         await FailsAsync("GroupsOptions.Quantum must be", static groups => groups.Add("batch").Quantum = TimeSpan.Zero);
         await FailsAsync("GroupsOptions.Interval must be", static groups => groups.Add("batch").Interval = TimeSpan.Zero);
         await FailsAsync("GroupsOptions.MaxSeries must be", static groups => groups.Add("batch").MaxSeries = 0);

@@ -4,6 +4,8 @@ using ActOp.Runtime.Nodes;
 using ActOp.Tenants;
 using ActOp.TestClusters;
 using Microsoft.Extensions.Logging;
+using Orleans.Core.Internal;
+using Orleans.Storage;
 using Orleans.Streams;
 using Orleans.TestingHost;
 
@@ -148,6 +150,54 @@ public class TenantTests
         Assert.Equal("globex/one", await cluster.Client.ForTenant(Acme).GetGrain<IMember>("caller").Ask(Globex, "one"));
     }
 
+    [Fact]
+    public async Task States_of_a_tenant_are_in_the_storage_that_the_delegate_names()
+    {
+        await using var cluster = Cluster(silos: 2, configure: static silo => silo
+            .AddMemoryGrainStorage("shared").AddMemoryGrainStorage("of acme")
+            .AddTenantGrainStorage("carts", static tenant => tenant == Acme ? "of acme" : "shared")
+            .AddTenantGrainStorage("Default", static _ => "shared"));
+        await cluster.DeployAsync();
+        foreach (var grains in (IGrainFactory[])[cluster.Client.ForTenant(Acme), cluster.Client.ForTenant(Globex), cluster.Client])
+        {
+            Assert.Equal((null, null), await grains.GetGrain<IKeeper>("one").Replace("kept"));
+            await grains.GetGrain<IKeeper>("one").Cast<IGrainManagementExtension>().DeactivateOnIdle();
+            Assert.Equal(("kept", "kept"), await grains.GetGrain<IKeeper>("one").Replace("other"));
+        }
+
+        var services = cluster.Silos[0].ServiceProvider;
+        async Task<bool> IsThere(string storage, string state, IAddressable grain)
+        {
+            var read = new GrainState<KeptText>();
+            await services.GetRequiredKeyedService<IGrainStorage>(storage).ReadStateAsync(state, grain.GetGrainId(), read);
+            return read.RecordExists;
+        }
+
+        var (acme, globex) = (cluster.Client.ForTenant(Acme).GetGrain<IKeeper>("one"), cluster.Client.ForTenant(Globex).GetGrain<IKeeper>("one"));
+        Assert.Equal((true, false, true), (await IsThere("of acme", "text", acme), await IsThere("shared", "text", acme), await IsThere("carts", "text", acme)));
+        Assert.Equal((false, true), (await IsThere("of acme", "text", globex), await IsThere("shared", "text", globex)));
+        Assert.Equal((false, true), (await IsThere("of acme", "state", acme), await IsThere("shared", "state", acme)));
+    }
+
+    [Theory]
+    [InlineData("throws", "has failed for the tenant \"throws\"")]
+    [InlineData("empty", "has named no storage for the tenant \"empty\"")]
+    [InlineData("missing", "has named \"missing\" for the tenant \"missing\", but there is no such storage")]
+    [InlineData("carts", "which chooses a storage for each tenant itself")]
+    public async Task A_delegate_that_names_no_storage_fails_the_activation_and_says_so(string tenant, string says)
+    {
+        await using var cluster = Cluster(silos: 1, configure: static silo => silo.AddMemoryGrainStorageAsDefault()
+            .AddTenantGrainStorage("carts", static tenant => tenant switch
+            {
+                "throws" => throw new FormatException("no"),
+                "empty" => "",
+                _ => tenant!,
+            }));
+        await cluster.DeployAsync();
+        var failure = await Assert.ThrowsAsync<InvalidOperationException>(() => cluster.Client.ForTenant(tenant).GetGrain<IKeeper>("one").Replace("x"));
+        Assert.Contains(says, Assert.IsType<BadProviderConfigException>(failure.InnerException).Message, StringComparison.Ordinal);
+    }
+
     private static InProcessTestCluster Cluster(
         short silos = 2, ICrossTenantAuthorizer? policy = null, LogCapture? log = null, Action<ISiloBuilder>? configure = null)
     {
@@ -208,6 +258,30 @@ public class TenantTests
         public Task<int> Received() => Task.FromResult(_received);
 
         private IAsyncStream<string> Stream(StreamId stream) => this.GetStreamProvider("streams").GetStream<string>(stream);
+    }
+
+    public interface IKeeper : IGrainWithStringKey
+    {
+        Task<(string? Injected, string? Own)> Replace(string text);
+    }
+
+    [GenerateSerializer]
+    public sealed class KeptText
+    {
+        [Id(0)]
+        public string? Text { get; set; }
+    }
+
+    internal sealed class KeeperGrain([PersistentState("text", "carts")] IPersistentState<KeptText> injected) : Grain<KeptText>, IKeeper
+    {
+        public async Task<(string? Injected, string? Own)> Replace(string text)
+        {
+            var before = (injected.State.Text, State.Text);
+            (injected.State.Text, State.Text) = (text, text);
+            await injected.WriteStateAsync();
+            await WriteStateAsync();
+            return before;
+        }
     }
 
     public interface IImplicitMember : IGrainWithStringKey

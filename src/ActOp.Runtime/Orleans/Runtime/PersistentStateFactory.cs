@@ -1,4 +1,5 @@
 using ActOp.Runtime.State;
+using ActOp.Runtime.Tenants;
 using Orleans.Core;
 using Orleans.Storage;
 
@@ -13,7 +14,8 @@ public class PersistentStateFactory : IPersistentStateFactory
         ArgumentNullException.ThrowIfNull(context);
         ArgumentNullException.ThrowIfNull(cfg);
         var user = "State \"" + cfg.StateName + "\" of grain " + context.GrainId;
-        var storage = GrainStorageHelpers.FindStorage(StateDiagnostics.ServicesOf(context), cfg.StorageName, user);
+        var named = GrainStorageHelpers.FindStorage(StateDiagnostics.ServicesOf(context), cfg.StorageName, user);
+        var storage = TenantStorage.Resolve(named, context.GrainId);
         var name = GetFullStateName(context, cfg);
         var state = new PersistentState<TState>(name, context, storage);
         context.ObservableLifecycle.Subscribe(name, GrainLifecycleStage.SetupState, state);
