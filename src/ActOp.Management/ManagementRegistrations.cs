@@ -1,3 +1,4 @@
+using ActOp.Management.Operations;
 using ActOp.Management.Rebalancing;
 using ActOp.Management.Snapshots;
 using ActOp.Runtime.Activations;
@@ -39,6 +40,9 @@ internal static class ManagementRegistrations
             new ManagementTarget(node.Local, node.Activations, node.Manifests, node.Peers, node.Router, node.Stages.Groups)));
         services.AddSingleton(new NodeTarget(SnapshotTarget.Name, static node => new SnapshotTarget(new SnapshotNeeds(node.Local,
             node.Activations, node.Edges, node.Metrics, node.SizedStages, node.Peers, node.Router, node.Locality))));
+        services.AddSingleton(new NodeTarget(OperatorTarget.Name, static node => new OperatorTarget(
+            new ManagementNeeds(node.Local, node.ClusterView, node.Factory, node.Directory, node.Manifests),
+            new SnapshotReader(node.Local, node.ClusterView, node.Factory), node.Local.Log.Logger)));
         services.AddSingleton(static provider => NodeOf(provider) is var node
             ? new SnapshotReader(node.Local, node.ClusterView, node.Factory)
             : null!);
@@ -75,6 +79,9 @@ internal static class ManagementRegistrations
         services.AddSingleton<IClusterMembershipService>(static provider => provider.GetRequiredService<MembershipApi>());
         services.AddSingleton<IClusterManifestProvider>(static provider => NodeOf(provider) is var node
             ? new ManifestApi(node.Local, node.ClusterView, node.Manifests, node.Classes)
+            : null!);
+        services.AddSingleton(static provider => NodeOf(provider) is var node
+            ? new OperatorClient(node.ClusterView, node.Peers, node.Factory)
             : null!);
         services.AddSingleton<ITimerManager>(static provider => new NodeDelays(() => NodeOf(provider).Local.TaskTime));
         services.TryAddSingleton<IEnvironmentStatisticsProvider>(static provider =>

@@ -7,6 +7,7 @@ using ActOp.Runtime.Groups;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Orleans;
 using Orleans.BroadcastChannel;
 using Orleans.Providers;
@@ -52,13 +53,16 @@ internal interface IManagementTarget : ISystemTarget
 
     /// <summary>What was changed on this silo, see <see cref="LateGroups"/>.</summary>
     Task<GroupSetting[]> GetGroupChanges();
+
+    /// <summary>Asks the host of this silo to stop, as it does after SIGTERM, and does not wait for it.</summary>
+    Task BeginStop();
 }
 
 /// <summary>One silo's answers to the management grain.</summary>
 /// <remarks>
 /// On the control stage; holds nothing. Each answer is computed at once, from racy snapshots, except that of a collection, which waits for
 /// the ends that it has asked for. A command of a provider runs on the thread pool; if it throws, or does not end within the response
-/// timeout, the caller gets an exception. What comes twice is done twice.
+/// timeout, the caller gets an exception; the same with the stop of the host. What comes twice is done twice.
 /// </remarks>
 internal sealed class ManagementTarget(
     LocalNode local, ActivationTable activations, ClusterManifests manifests, PeerTable peers, Router router, NodeGroups? groups)
@@ -193,6 +197,18 @@ internal sealed class ManagementTarget(
     }
 
     public Task<GroupSetting[]> GetGroupChanges() => Task.FromResult(groups?.Changes ?? []);
+
+    public Task BeginStop()
+    {
+        var lifetime = local.Services.GetService<IHostApplicationLifetime>()
+            ?? throw new NotSupportedException("The silo " + local.Address + " has no host that can be asked to stop.");
+        // It calls what the application has registered for its end.
+        return PoolStep.RunAsync(nameof(lifetime.StopApplication), local.ResponseTimeout, local.TaskTime, () =>
+        {
+            lifetime.StopApplication();
+            return Task.CompletedTask;
+        });
+    }
 
     /// <summary>As Orleans writes it: applications compare it with what the same formatter says.</summary>
     private static string NameOf(Activation activation) => RuntimeTypeNameFormatter.Format(activation.Class.Type);

@@ -26,7 +26,7 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
     /// <summary>The first frame of a dialler, by the key that it knows.</summary>
     internal HandshakeFrame Hello(HandshakeTranscript transcript)
     {
-        transcript.Key = keys.KeysOf(self.Kind).FirstOrDefault();
+        transcript.Key = keys.KeyOfDials(self.Kind);
         var nonce = keys.NewNonce();
         return new HandshakeFrame
         {
@@ -80,19 +80,7 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
             return DisconnectReason.WrongRole;
 
         var transcript = link.Transcript!;
-        var accepted = keys.KeysOf(link.Accepts);
-        var isProven = accepted.Length == 0 && transcript.IsProven(hello, body, null);
-        foreach (var key in accepted)
-        {
-            if (transcript.IsProven(hello, body, key))
-            {
-                transcript.Key = key;
-                isProven = true;
-                break;
-            }
-        }
-
-        return !isProven ? DisconnectReason.NotAuthenticated
+        return !IsProven(link, hello, body) ? DisconnectReason.NotAuthenticated
             : !IsMark(hello.Cluster, transcript.Mark("cluster", options.ClusterId, hello.Nonce)) ? DisconnectReason.WrongCluster
             : !IsMark(hello.Service, transcript.Mark("service", options.ServiceId, hello.Nonce)) ? DisconnectReason.WrongService
             : CheckNode(hello.Node);
@@ -107,6 +95,16 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
         => link.Transcript is { } transcript && transcript.IsProven(frame, body, transcript.Key)
             ? DisconnectReason.None
             : DisconnectReason.NotAuthenticated;
+
+    /// <summary>Whether a dialler knows a secret that is accepted here, which is then that of the connection; or none is needed.</summary>
+    private bool IsProven(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)
+    {
+        var transcript = link.Transcript!;
+        var accepted = keys.KeysOf(link.Accepts);
+        transcript.IsOperator = link.Accepts == NodeKind.Client && transcript.TryProve(hello, body, keys.OfOperators);
+        return transcript.IsOperator
+            || (accepted.Length == 0 ? transcript.IsProven(hello, body, null) : transcript.TryProve(hello, body, accepted));
+    }
 
     private DisconnectReason CheckNode(NodeId node)
         => node == self ? DisconnectReason.Self : events.AcceptsName(node) ? DisconnectReason.None : DisconnectReason.WrongName;

@@ -22,6 +22,9 @@ internal sealed class HandshakeTranscript
     /// <summary>The key that both ends proved to have; null without a secret.</summary>
     public byte[]? Key { get; set; }
 
+    /// <summary>The key is one of operators; see <see cref="MeshOptions.OperatorSecrets"/>.</summary>
+    public bool IsOperator { get; set; }
+
     /// <summary>The other end; null until its identity was checked.</summary>
     public NodeId? Node { get; set; }
 
@@ -74,6 +77,21 @@ internal sealed class HandshakeTranscript
         return CryptographicOperations.FixedTimeEquals(Proof(key, bytes[..^HandshakeFrame.ProofFieldBytes]), frame.Proof);
     }
 
+    /// <summary>Whether a received frame proves one of these keys, which is then that of the connection.</summary>
+    public bool TryProve(HandshakeFrame frame, ReadOnlySpan<byte> bytes, byte[][] keys)
+    {
+        foreach (var key in keys)
+        {
+            if (IsProven(frame, bytes, key))
+            {
+                Key = key;
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     private byte[] Proof(byte[] key, ReadOnlySpan<byte> bytes)
     {
         using var hash = IncrementalHash.CreateHMAC(HashAlgorithmName.SHA256, key);
@@ -90,6 +108,7 @@ internal sealed class HandshakeKeys
 {
     private readonly byte[][] _silo;
     private readonly byte[][] _client;
+    private readonly byte[][] _operator;
     private readonly RandomBytes _random;
     private readonly byte[] _process = new byte[HandshakeTranscript.HashBytes];
 
@@ -98,6 +117,7 @@ internal sealed class HandshakeKeys
         // Each role has keys of its own: who knows the key of clients proves nothing at the listener for silos.
         _silo = [.. options.SiloSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, silo"u8))];
         _client = [.. options.ClientSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, client"u8))];
+        _operator = [.. options.OperatorSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, operator"u8))];
         _random = options.Random;
         _random(_process);
         Mark = BinaryPrimitives.ReadUInt64LittleEndian(HMACSHA256.HashData(_process, "ActOp mesh 2, mark"u8)) | 1;
@@ -106,7 +126,13 @@ internal sealed class HandshakeKeys
     /// <summary>What silos know this process by: random, never 0.</summary>
     public ulong Mark { get; }
 
-    /// <summary>The accepted keys of a role, that of this node's own dials first.</summary>
+    /// <summary>The keys of operators, which come as clients.</summary>
+    public byte[][] OfOperators => _operator;
+
+    /// <summary>The key of this node's own dials; null without a secret.</summary>
+    public byte[]? KeyOfDials(NodeKind self) => (self == NodeKind.Client ? _operator : []).Concat(KeysOf(self)).FirstOrDefault();
+
+    /// <summary>The accepted keys of a role.</summary>
     public byte[][] KeysOf(NodeKind role) => role == NodeKind.Silo ? _silo : _client;
 
     public byte[] NewNonce()

@@ -160,6 +160,8 @@ internal sealed class Handshakes(
         var session = SessionFor(peer, claim);
         session?.Announced ??= transcript.KeepAlive;
         session?.Mark ??= claim.Mark;
+        // Each link has proved it, or the session has no rights.
+        session?.IsOperator &= transcript.IsOperator;
         if (session is null || !session.TryJoin(link, claim.Channel, claim.Index))
         {
             Refuse(link, DisconnectReason.Duplicate, tell: true);

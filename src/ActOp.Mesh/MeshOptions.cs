@@ -130,6 +130,12 @@ public sealed class MeshOptions
     /// </summary>
     public IReadOnlyList<byte[]> ClientSecrets { get; set; } = [];
 
+    /// <summary>
+    /// The secrets of operators, as <see cref="SiloSecrets"/>. A client that has one dials with the first; at a listener for clients they
+    /// are accepted beside <see cref="ClientSecrets"/>, and mark the peer (<see cref="Peer.IsOperator"/>). Empty: there are no operators.
+    /// </summary>
+    public IReadOnlyList<byte[]> OperatorSecrets { get; set; } = [];
+
     /// <summary>The source of nonces and tokens. Any thread. Default: the random numbers of the operating system.</summary>
     public RandomBytes Random { get; set; } = RandomNumberGenerator.Fill;
 
@@ -185,6 +191,7 @@ public sealed class MeshOptions
         Check(KeepAliveTimeout >= TimeSpan.Zero, nameof(KeepAliveTimeout), "must not be negative");
         Check(SiloSecrets.All(IsLong), nameof(SiloSecrets), "must have at least 16 bytes each");
         Check(ClientSecrets.All(IsLong), nameof(ClientSecrets), "must have at least 16 bytes each");
+        Check(OperatorSecrets.All(IsLong), nameof(OperatorSecrets), "must have at least 16 bytes each");
         Check(MaxPeers > 0, nameof(MaxPeers), "must be positive");
         Check(NameReservation >= TimeSpan.Zero, nameof(NameReservation), "must not be negative");
         Check(MaxPendingHandshakes > 0, nameof(MaxPendingHandshakes), "must be positive");

@@ -68,6 +68,11 @@ public sealed class Peer
     /// </summary>
     public ulong Mark { get; private set; }
 
+    /// <summary>
+    /// Connected, and has dialled this node and proved a secret of operators on each link: <see cref="MeshOptions.OperatorSecrets"/>.
+    /// </summary>
+    public bool IsOperator { get; private set; }
+
     /// <summary>The control link; null unless connected.</summary>
     public Link? Control => _mergedInto is { } other ? other.Control : _control;
 
@@ -155,6 +160,7 @@ public sealed class Peer
     internal void Publish(Session? session)
     {
         Mark = session?.Mark ?? 0;
+        IsOperator = session is { IsDialled: false, IsOperator: true };
         _control = session?.Control;
         _data = session?.Data();
     }

@@ -55,6 +55,9 @@ internal sealed class Session
     /// <inheritdoc cref="Peer.Mark"/>
     public ulong? Mark { get; set; }
 
+    /// <summary>Of an accepted session: all links that have joined know the secret of operators.</summary>
+    public bool IsOperator { get; set; } = true;
+
     /// <summary>Bytes received up to the last check, and checks since then that found no more.</summary>
     private (long Bytes, int Checks) _heard;
 

@@ -1,6 +1,7 @@
 using ActOp.Calls;
 using ActOp.Configuration;
 using ActOp.Management;
+using ActOp.Management.Operations;
 using ActOp.Reminders;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Nodes;
@@ -25,7 +26,7 @@ public sealed class ClientRightsTests(ClientRightsTests.PlainSilos cluster) : IC
     private Node Silo => NodeOf(0);
 
     public static TheoryData<string> Management { get; } =
-        ["hosts", "keys", "collection", "versions", "deactivation", "migration"];
+        ["hosts", "keys", "collection", "versions", "deactivation", "migration", "report", "location", "move", "drain"];
 
     public static TheoryData<string> Internals { get; } =
     [
@@ -56,6 +57,28 @@ public sealed class ClientRightsTests(ClientRightsTests.PlainSilos cluster) : IC
             1, silo => silo.Configure<ClientRightsOptions>(static options => options.Management = true));
         Assert.Single(await granted.Client.GetGrain<IManagementGrain>(0).GetHosts(true));
         await granted.Client.GetGrain<IConsumer>(Guid.NewGuid()).AsReference<IGrainManagementExtension>().DeactivateOnIdle();
+    }
+
+    [Fact]
+    public async Task An_operator_asks_its_silo_and_has_no_other_right_of_management()
+    {
+        const string Secret = "the secret of the operators, random";
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureSilo(static (_, silo) => silo.Configure<ClientRightsOptions>(static options => options.Management = false)
+            .Configure<ClusterSecurityOptions>(static options => options.OperatorSecret = Secret));
+        builder.ConfigureClient(static client => client.Configure<ClusterSecurityOptions>(static options => options.OperatorSecret = Secret));
+        await using var operated = builder.Build();
+        await operated.DeployAsync();
+        var silo = operated.Silos[0].ServiceProvider.GetRequiredService<Node>();
+        Assert.Equal(silo.Address, Assert.Single((await DoorOf(operated.Client, silo).GetReport()).Silos).Silo);
+        // What would be a matter of where the grain is, if a silo took the word of another one for it.
+        var grain = operated.Client.GetGrain<IConsumer>(Guid.NewGuid()).AsReference<IGrainManagementExtension>();
+        await Assert.ThrowsAsync<UnauthorizedAccessException>(() => grain.DeactivateOnIdle().AsTask().WaitAsync(Gate.Patience));
+        await Assert.ThrowsAsync<UnauthorizedAccessException>(
+            () => operated.Client.GetGrain<IManagementGrain>(0).GetHosts().WaitAsync(Gate.Patience));
+        // What members ask of each other stays among them.
+        await Assert.ThrowsAsync<OrleansMessageRejectionException>(() => operated.Client.ServiceProvider.GetRequiredService<Node>().Factory
+            .GetSystemTarget<IManagementTarget>(ManagementTarget.Name, silo.Address).BeginStop().WaitAsync(Gate.Patience));
     }
 
     [Theory]
@@ -166,8 +189,13 @@ public sealed class ClientRightsTests(ClientRightsTests.PlainSilos cluster) : IC
     {
         var management = cluster.Client.GetGrain<IManagementGrain>(0);
         var grain = cluster.Client.GetGrain<IConsumer>(Guid.NewGuid()).AsReference<IGrainManagementExtension>();
+        var door = DoorOf(cluster.Client, Silo);
         return what switch
         {
+            "report" => door.GetReport(),
+            "location" => door.Locate(grain.GetGrainId()),
+            "move" => door.Move(grain.GetGrainId(), NodeOf(1).Address),
+            "drain" => door.Drain(NodeOf(1).Address, evenLast: false),
             "hosts" => management.GetHosts(),
             "keys" => management.GetActiveGrains(GrainType.Create("consumer")).AsTask(),
             "collection" => management.ForceActivationCollection(TimeSpan.Zero),
@@ -210,6 +238,9 @@ public sealed class ClientRightsTests(ClientRightsTests.PlainSilos cluster) : IC
     {
         public Task ReceiveReminder(string reminderName, TickStatus status) => Task.CompletedTask;
     }
+
+    private static IOperatorTarget DoorOf(IClusterClient client, Node silo) => client.ServiceProvider.GetRequiredService<Node>().Factory
+        .GetSystemTarget<IOperatorTarget>(OperatorTarget.Name, silo.Address);
 
     private long Refused() => NodeOf(0).Refusals[Refusal.Rights] + NodeOf(1).Refusals[Refusal.Rights];
 

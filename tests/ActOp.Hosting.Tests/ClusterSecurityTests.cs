@@ -52,6 +52,25 @@ public class ClusterSecurityTests
     }
 
     [Theory]
+    [InlineData("OperatorSecret", Secret)]
+    [InlineData("OperatorSecret", ClientSecret)]
+    [InlineData("AcceptedOperatorSecrets:0", ClientSecret)]
+    public async Task A_secret_of_operators_that_others_have_too_is_refused(string key, string secret)
+    {
+        using var host = new HostBuilder().UseOrleans(static silo => silo.UseLocalhostClustering()).ConfigureAppConfiguration(
+            configuration => configuration.AddInMemoryCollection(new Dictionary<string, string?>
+            {
+                ["ActOp:Security:Secret"] = Secret,
+                ["ActOp:Security:ClientSecret"] = ClientSecret,
+                ["ActOp:Security:OperatorSecret"] = "the secret of operators alone",
+                ["ActOp:Security:" + key] = secret,
+            })).Build();
+        var exception = await Assert.ThrowsAsync<OrleansConfigurationException>(() => host.StartAsync());
+        Assert.Contains("ClusterSecurityOptions.OperatorSecret is also a secret of silos or clients", exception.Message,
+            StringComparison.Ordinal);
+    }
+
+    [Theory]
     [InlineData("silo")]
     [InlineData("client")]
     public async Task A_silo_that_would_listen_to_everybody_does_not_start(string role)

@@ -1,6 +1,8 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.IO.Compression;
 using System.Reflection.Metadata;
+using System.Runtime.InteropServices;
 using System.Text;
 using System.Text.RegularExpressions;
 using System.Xml.Linq;
@@ -26,8 +28,25 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     {
         string[] expected =
             [.. WithCode.SelectMany(static id => new[] { id + ".nupkg", id + ".snupkg" }), "ActOp.Client.nupkg", "ActOp.Server.nupkg",
-                "ActOp.Templates.nupkg"];
+                "ActOp.Templates.nupkg", "ActOp.Tool.nupkg"];
         Assert.Equal(expected.Order(StringComparer.Ordinal), feed.Packages);
+    }
+
+    [Fact]
+    public async Task The_tool_of_operators_is_installed_and_answers()
+    {
+        await feed.DotnetAsync("tool", "install", "ActOp.Tool", "--tool-path", "tools", "--version", "9.9.9-house", "--add-source",
+            feed.FolderOf("feed"));
+        ProcessStartInfo start = new(Path.Combine(feed.FolderOf("tools"), "actop"), "--help")
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+        };
+        // Where the runtime of this test is, is the one for the tool: RUNTIME/shared/Microsoft.NETCore.App/VERSION/.
+        start.Environment["DOTNET_ROOT"] = Path.GetFullPath(Path.Combine(RuntimeEnvironment.GetRuntimeDirectory(), "..", "..", ".."));
+        var (code, text, _) = await ProcessRun.ToEndAsync(start, TimeSpan.FromMinutes(1));
+        Assert.Equal(0, code);
+        Assert.Contains("drain <silo>", text, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -36,6 +36,7 @@ public partial class ReferenceArrowTests(ITestOutputHelper output)
         ["ActOp.Testing"] = ["ActOp.Hosting"],
         ["ActOp.PostgreSql"] = ["ActOp.Hosting", "ActOp.Reminders"],
         ["ActOp.Dashboard"] = ["ActOp.Hosting"],
+        ["ActOp.Tool"] = ["ActOp.Hosting", "ActOp.PostgreSql"],
         ["ActOp.Client"] = ["ActOp.Hosting"],
         // Inside a silo of Microsoft Orleans: never on Abstractions, whose names are those of Orleans.
         ["ActOp.Orleans"] = ["ActOp.Partitioning", "ActOp.Staging"],

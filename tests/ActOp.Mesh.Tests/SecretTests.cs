@@ -98,6 +98,42 @@ public class SecretTests
         Assert.Empty(silos.Events);
     }
 
+    [Theory, InlineData(true), InlineData(false)]
+    public void A_client_that_proves_the_secret_of_operators_is_one_beside_others(bool haveClientsASecret)
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        byte[][] ofClients = haveClientsASecret ? [Other] : [];
+        var gateway = mesh.Add(
+            "gateway", options => (options.ClientSecrets, options.OperatorSecrets) = (ofClients, [One]), accepts: NodeKind.Client);
+        var client = mesh.Add("client", options => options.ClientSecrets = ofClients, false, NodeKind.Client);
+        var chief = mesh.Add("chief", options => (options.OperatorSecrets, options.LinksPerPeer) = ([One], 3), false, NodeKind.Client);
+        client.Mesh.Connect(gateway.EndPoint);
+        chief.Mesh.Connect(gateway.EndPoint);
+        mesh.Until(() => gateway.Connected.Count == 2);
+        Assert.Equal("chief", Assert.Single(gateway.Mesh.Peers(), static peer => peer.IsOperator).Name);
+        Assert.DoesNotContain(chief.Mesh.Peers(), static peer => peer.IsOperator);
+    }
+
+    [Fact]
+    public void The_secret_of_operators_opens_only_gateways_that_know_it_and_no_other_secret_is_taken_for_it()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var silos = mesh.Add("silos", options => (options.SiloSecrets, options.OperatorSecrets) = ([Other], [One]));
+        var gateway = mesh.Add(
+            "gateway", options => (options.ClientSecrets, options.OperatorSecrets) = ([Other], [One]), accepts: NodeKind.Client);
+        var plain = mesh.Add("plain", options => options.ClientSecrets = [Other], accepts: NodeKind.Client);
+        var silo = mesh.Add("silo", options => (options.SiloSecrets, options.OperatorSecrets) = ([One], [One]));
+        silo.Mesh.Connect(silos.EndPoint);
+        mesh.Until(() => silo.Events.Contains("!NotAuthenticated"));
+        var client = mesh.Add("client", options => options.ClientSecrets = [One], false, NodeKind.Client);
+        client.Mesh.Connect(gateway.EndPoint);
+        mesh.Until(() => client.Events.Contains("!NotAuthenticated"));
+        var chief = mesh.Add("chief", options => options.OperatorSecrets = [One], false, NodeKind.Client);
+        chief.Mesh.Connect(plain.EndPoint);
+        mesh.Until(() => chief.Events.Contains("!NotAuthenticated"));
+        Assert.Equal((0, 0, 0), (silos.Connected.Count, gateway.Connected.Count, plain.Connected.Count));
+    }
+
     [Fact]
     public void A_secret_is_replaced_while_old_and_new_nodes_connect()
     {

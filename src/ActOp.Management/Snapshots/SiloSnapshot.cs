@@ -61,6 +61,10 @@ internal sealed class SiloSnapshot
     /// <summary>The heaviest ones; empty if locality is off.</summary>
     [Id(13)]
     public List<EdgeSnapshot> Edges { get; set; } = [];
+
+    /// <summary>By the clock of the silo's machine.</summary>
+    [Id(14)]
+    public DateTime UtcNow { get; set; }
 }
 
 /// <summary>One stage: sums since the start of the silo, and what it holds now.</summary>

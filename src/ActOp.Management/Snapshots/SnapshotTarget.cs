@@ -4,6 +4,7 @@ using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans.Statistics;
 
 namespace ActOp.Management.Snapshots;
@@ -57,6 +58,7 @@ internal sealed class SnapshotTarget(SnapshotNeeds node) : ISnapshotTarget
         {
             Silo = node.Local.Address,
             At = node.Local.Clock.Update() / 1_000.0,
+            UtcNow = (node.Local.Services.GetService<TimeProvider>() ?? TimeProvider.System).GetUtcNow().UtcDateTime,
             Cpu = measured.RawCpuUsagePercentage,
             MemoryBytes = measured.RawMemoryUsageBytes,
             MemoryLimitBytes = measured.MaximumAvailableMemoryBytes,

@@ -350,7 +350,8 @@ internal sealed class Database : IAsyncDisposable, IDisposable
         }
     }
 
-    private static async Task<int> VersionAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
+    /// <summary>The version of the tables of ActOp in a database; 0 if there are none.</summary>
+    internal static async Task<int> VersionAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
     {
         await using var exists = new NpgsqlCommand("select to_regclass('actop_schema') is not null", connection);
         if (await exists.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false) is not true)

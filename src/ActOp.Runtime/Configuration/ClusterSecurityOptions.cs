@@ -28,6 +28,16 @@ public sealed class ClusterSecurityOptions
     public string? ClientSecret { get; set; }
 
     /// <summary>
+    /// The secret between operators and silos: a client that proves it may look at the cluster and change it with the tool <c>actop</c>
+    /// (docs/operating.md), and connects as other clients do. Another one than those of silos and clients, because whoever knows it can end
+    /// every silo. In the options of a client: it connects as an operator. Null (default): nobody has that role.
+    /// </summary>
+    public string? OperatorSecret { get; set; }
+
+    /// <summary>As <see cref="AcceptedSecrets"/>, for <see cref="OperatorSecret"/>.</summary>
+    public IList<string> AcceptedOperatorSecrets { get; } = [];
+
+    /// <summary>
     /// Secrets that are accepted too, but not used to connect. To replace a secret without a stop: add the new one here on all nodes, then
     /// exchange both on all nodes, then remove the old one.
     /// </summary>
@@ -71,6 +81,12 @@ public sealed class ClusterSecurityOptions
         mesh.ClientSecrets = ClientSecret is null && AcceptedClientSecrets.Count == 0
             ? mesh.SiloSecrets
             : Keys(ClientSecret ?? Secret, nameof(ClientSecret), AcceptedClientSecrets, nameof(AcceptedClientSecrets));
+        mesh.OperatorSecrets = Keys(OperatorSecret, nameof(OperatorSecret), AcceptedOperatorSecrets, nameof(AcceptedOperatorSecrets));
+        if (mesh.OperatorSecrets.Any(one => mesh.SiloSecrets.Concat(mesh.ClientSecrets).Any(one.SequenceEqual)))
+        {
+            throw new OrleansConfigurationException("ClusterSecurityOptions." + nameof(OperatorSecret) + " is also a secret of silos or"
+                + " clients: each of them could end every silo. Choose another one.");
+        }
     }
 
     private static List<byte[]> Keys(string? first, string name, IList<string> others, string otherName)
@@ -110,7 +126,9 @@ public sealed class ClientRightsOptions
     /// </summary>
     public bool Management { get; set; }
 
-    /// <summary>Whether a client may call such methods.</summary>
-    internal bool Allows(Callers callers) =>
-        callers == Callers.Everyone || (callers == Callers.Administrators && Management);
+    /// <summary>
+    /// Whether a client may call such methods; an operator has proved <see cref="ClusterSecurityOptions.OperatorSecret"/>.
+    /// </summary>
+    internal bool Allows(Callers callers, bool isOperator) =>
+        callers == Callers.Everyone || (callers == Callers.Administrators && (Management || isOperator));
 }

@@ -60,7 +60,9 @@ internal sealed class FrameRights(LocalNode local, CallSender calls, PeerTable p
         Sender sender, PeerRole role, in RequestHeader header, (SiloAddress Address, ulong Mark) caller, GrainId target, CallMethod method)
     {
         var isOfClient = role == PeerRole.Client || (header.HasOrigin && caller.Address.IsClient);
-        if (!isOfClient || rights.Allows(method.Callers))
+        // An operator's right is one of its link, and no other silo would know it: it ends at the parts of the silo that it has reached.
+        var isOperator = role == PeerRole.Client && sender.IsOperator && SystemGrainIds.IsControl(target);
+        if (!isOfClient || rights.Allows(method.Callers, isOperator))
             return true;
         Refuse(sender, new Forbidden(Refusal.Rights, "a call of " + target + ": " + method.ActivityName), header, caller, target);
         return false;
@@ -95,10 +97,11 @@ internal sealed class FrameRights(LocalNode local, CallSender calls, PeerTable p
             return null;
         if (isClient && !(SystemGrainIds.TryGetAddress(target, out var silo) && silo.Equals(local.Address)))
             return new(Refusal.Origin, "a call of " + target + ", which is not here");
-        return SystemRights.Allows(header.MethodId, role)
+        var callers = SystemRights.CallersOf(header.MethodId);
+        return SystemRights.Allows(callers, role) || (isClient && rights.Allows(callers, sender.IsOperator))
             ? null
-            : new(isClient ? Refusal.Method : Refusal.View, "a call of " + target + ": "
-                + (TypeManifest.FindMethod(header.MethodId)?.Name ?? "unknown method"));
+            : new(!isClient ? Refusal.View : callers == Callers.Administrators ? Refusal.Rights : Refusal.Method,
+                "a call of " + target + ": " + (TypeManifest.FindMethod(header.MethodId)?.Name ?? "unknown method"));
     }
 
     private void Refuse(
@@ -118,7 +121,8 @@ internal sealed class FrameRights(LocalNode local, CallSender calls, PeerTable p
             Refusal.View => new SiloUnavailableException(
                 "The silo " + here + " refused " + What + ": its view does not list the sender as a member."),
             Refusal.Rights => new UnauthorizedAccessException("The silo " + here + " refused " + What
-                + ": clients have no right to it. Management needs ClientRightsOptions.Management on the silos."),
+                + ": clients have no right to it. Management needs ClientRightsOptions.Management on the silos, and what the tool for"
+                + " operators asks needs that or ClusterSecurityOptions.OperatorSecret, on the silos and for the tool."),
             _ => new OrleansMessageRejectionException("The silo " + here + " refused " + What + "."),
         };
     }
@@ -130,14 +134,16 @@ internal sealed class FrameRights(LocalNode local, CallSender calls, PeerTable p
 /// </summary>
 internal static class SystemRights
 {
-    internal static bool Allows(ulong methodId, PeerRole role) => role switch
+    internal static bool Allows(ulong methodId, PeerRole role) => Allows(CallersOf(methodId), role);
+
+    internal static bool Allows(Callers callers, PeerRole role) => role switch
     {
         PeerRole.Member => true,
-        PeerRole.Client => CallersOf(methodId) == Callers.Everyone,
-        _ => CallersOf(methodId) != Callers.Members,
+        PeerRole.Client => callers == Callers.Everyone,
+        _ => callers is Callers.Silos or Callers.Everyone,
     };
 
-    private static Callers CallersOf(ulong methodId)
+    internal static Callers CallersOf(ulong methodId)
     {
         if (TypeManifest.FindMethod(methodId) is not { } method || !typeof(Orleans.ISystemTarget).IsAssignableFrom(method.InterfaceType))
             return Callers.Members;

@@ -47,6 +47,9 @@ internal sealed class Sender(SiloAddress address, ClusterView cluster, bool isSi
     /// <inheritdoc cref="Peer.Mark"/>
     internal ulong Mark { get; set; }
 
+    /// <inheritdoc cref="Peer.IsOperator"/>
+    internal bool IsOperator { get; set; }
+
     /// <summary>The refusals of its frames so far.</summary>
     internal RefusalCounts Refusals { get; } = new();
 

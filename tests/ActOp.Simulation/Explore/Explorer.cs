@@ -230,6 +230,7 @@ internal static class Unreached
         ["IManagementGrain.GetGrainCallFrequencies"] = Refused,
         ["IManagementGrain.ResetGrainCallFrequencies"] = Refused,
         ["IManagementGrain.SendControlCommandToProvider"] = Command,
+        ["IManagementTarget.BeginStop"] = Operators,
         ["IManagementTarget.CollectGarbage"] = Garbage,
         ["ISnapshotTarget.GetSnapshot"] = "It reads what the silo has counted, and changes nothing.",
         ["IManagementTarget.GetGroupChanges"] = Groups,
@@ -237,6 +238,10 @@ internal static class Unreached
         ["IManagementTarget.RunCommand"] = Command,
         ["IManagementTarget.SetGroup"] = Groups,
         ["IMemoryStreamQueueGrain.Dequeue"] = "For receivers that applications bring; the agents of the runtime take and acknowledge.",
+        ["IOperatorTarget.Drain"] = Operators,
+        ["IOperatorTarget.GetReport"] = Operators,
+        ["IOperatorTarget.Locate"] = Operators,
+        ["IOperatorTarget.Move"] = Operators,
         ["IPubSubRendezvousGrain.ProducerCount"] = "Nobody in the runtime asks.",
         ["IPubSubRendezvousGrain.FaultSubscription"] = "A subscription ends by itself only after deliveries have failed.",
         ["IReminderService.GetReminder"] = Service,
@@ -250,6 +255,9 @@ internal static class Unreached
         ["IStreamCheckpointerGrain.Update"] = Checkpoint,
         ["IStreamConsumerExtension.Fail"] = "A subscriber is told only after deliveries have failed.",
     };
+
+    private const string Operators =
+        "Clients ask it, and there is nothing to repair if the answer is lost: they look at the cluster. Moves and stops are played.";
 
     private const string Groups = "The silos of the scenarios have no groups. A change that comes twice or late has tests (GroupChangeTests).";
     private const string Garbage = "It has no effect but time.";
