@@ -13,11 +13,11 @@ namespace ActOp.Mesh;
 /// </summary>
 internal sealed class HandshakeFrame
 {
-    /// <summary>The versions that this build speaks. Version 3 has the frame that goes to many receivers.</summary>
+    /// <summary>The versions that this build speaks. Versions 3 and 4 have frames that go to many observers and grains.</summary>
     public const ushort LowestVersion = 2;
 
     /// <inheritdoc cref="LowestVersion"/>
-    public const ushort HighestVersion = 3;
+    public const ushort HighestVersion = 4;
 
     /// <summary>The field of the proof, with its head.</summary>
     public const int ProofFieldBytes = 3 + HandshakeTranscript.HashBytes;

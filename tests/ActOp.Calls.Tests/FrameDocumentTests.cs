@@ -151,6 +151,50 @@ public sealed partial class FrameDocumentTests
         Assert.Equal(Convert.ToHexStringLower(receivers, at, 16), System.Text.Encoding.UTF8.GetString(digits));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void A_request_for_many_grains_has_the_parts_of_the_document_in_their_order(bool isOneWay)
+    {
+        var receivers = Written((ref WireWriter writer) =>
+        {
+            foreach (var id in new[] { Target, GrainId.Create("player", new string('k', 300)) })
+            {
+                var bytes = new byte[GrainFanoutFrame.MaxBytesOf(id)];
+                writer.WriteRaw(bytes.AsSpan(0, GrainFanoutFrame.WriteReceiver(bytes, id)));
+                if (!isOneWay)
+                    writer.WriteFixed64(Ticket);
+            }
+        });
+        byte[] request = [(byte)FrameKind.Request, .. Content];
+        var frame = Written((ref WireWriter writer) =>
+        {
+            GrainFanoutFrame.Write(ref writer, isOneWay, Target.Type.AsSpan(), 2, receivers);
+            writer.WriteRaw(request);
+        });
+        var length = sizeof(uint) + 1 + Target.Key.AsSpan().Length + sizeof(uint) + 2 + 300;
+        Assert.Equal(length + (isOneWay ? 0 : 2 * sizeof(ulong)), receivers.Length);
+        Assert.Equal(
+            new()
+            {
+                ["flags"] = (byte)(isOneWay ? FrameFlags.OneWay : FrameFlags.None),
+                ["type"] = "player",
+                ["count"] = 2UL,
+                ["grains"] = System.Text.Encoding.UTF8.GetString(receivers),
+                ["request"] = Convert.ToHexString(request),
+            },
+            ReadByDocument(frame));
+        var reader = new WireReader(frame, new WireSession(null));
+        reader.ReadByte();
+        var read = GrainFanoutFrame.Read(ref reader);
+        Assert.Equal((isOneWay, 2, request.Length), (read.IsOneWay, read.Count, reader.Remaining));
+        var list = new WireReader(read.Receivers, reader.Session);
+        Assert.Equal(Target, IdIntern.Current.Intern(read.ReadReceiver(ref list, out var ticket)));
+        Assert.Equal(isOneWay ? 0 : Ticket, ticket);
+        Assert.Equal(300, read.ReadReceiver(ref list, out _).Key.Length);
+        Assert.Equal(0, list.Remaining);
+    }
+
     [Fact]
     public void The_document_has_a_section_for_each_kind_with_its_number()
     {

@@ -34,15 +34,19 @@ public class WaitingDeadlineTests
     }
 
     [Theory]
-    [InlineData(500u, 300, 200u)]
-    [InlineData(500u, 0, 500u)]
-    [InlineData(500u, 70_000, 0u)]
-    public void The_time_that_a_request_for_many_has_waited_is_taken_off_too(uint left, long waited, uint expected)
+    [InlineData(500u, 300, 200u, false)]
+    [InlineData(500u, 0, 500u, false)]
+    [InlineData(500u, 70_000, 0u, false)]
+    [InlineData(500u, 300, 200u, true)]
+    public void The_time_that_a_request_for_many_has_waited_is_taken_off_too(uint left, long waited, uint expected, bool isToGrains)
     {
         var request = Request(default, 7, FrameFlags.HasDeadline, left);
         var buffer = new WireBuffer();
         var writer = new WireWriter(buffer, new WireSession(null));
-        FanoutFrame.Write(ref writer, isOneWay: false, FanoutFrame.PrefixOf(Silo), new byte[3 * FanoutFrame.BytesOf(isOneWay: false)]);
+        if (isToGrains)
+            GrainFanoutFrame.Write(ref writer, isOneWay: false, "type"u8, 3, new byte[300]);
+        else
+            FanoutFrame.Write(ref writer, isOneWay: false, FanoutFrame.PrefixOf(Silo), new byte[3 * FanoutFrame.BytesOf(isOneWay: false)]);
         writer.WriteRaw(request);
         writer.Commit();
         var frame = buffer.Written.ToArray();

@@ -254,6 +254,20 @@ public class HostileClientTests : IAsyncLifetime
         GC.KeepAlive(watcher);
     }
 
+    [Fact]
+    public async Task One_frame_of_a_client_is_not_many_calls_of_grains()
+    {
+        var prey = _cluster.Client.GetGrain<IPrey>(77).GetGrainId();
+        var receiver = new byte[GrainFanoutFrame.MaxBytesOf(prey)];
+        var length = GrainFanoutFrame.WriteReceiver(receiver, prey);
+        var buffer = new WireBuffer();
+        var writer = new WireWriter(buffer, new WireSession(null));
+        GrainFanoutFrame.Write(ref writer, isOneWay: true, prey.Type.AsSpan(), 1, receiver.AsSpan(0, length));
+        writer.WriteRaw(Request(default, MethodOf<IPrey>(nameof(IPrey.Add)), FrameFlags.OneWay, arguments: [0]));
+        writer.Commit();
+        await RefusedFrame(buffer.Written.ToArray(), Refusal.Origin);
+    }
+
     /// <summary>Found by damaged frames: the other client closed its link to the silo, which had passed on what is no reply.</summary>
     [Fact]
     public async Task What_a_silo_relays_to_another_client_is_well_formed()

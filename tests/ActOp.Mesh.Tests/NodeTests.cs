@@ -28,7 +28,7 @@ public class NodeTests
         Assert.Equal(2, b.Mesh.LinkCount);
     }
 
-    [Theory, InlineData(2, 3, 2), InlineData(3, 2, 2), InlineData(2, 2, 2), InlineData(3, 3, 3)]
+    [Theory, InlineData(2, 3, 2), InlineData(3, 2, 2), InlineData(2, 2, 2), InlineData(3, 3, 3), InlineData(4, 3, 3), InlineData(4, 4, 4)]
     public void Both_ends_speak_the_highest_version_that_both_know(int dialler, int acceptor, int spoken)
     {
         using var mesh = new TestMesh(Wire.Memory);

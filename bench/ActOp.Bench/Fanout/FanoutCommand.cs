@@ -23,29 +23,32 @@ internal static class FanoutCommand
             Description = "Silos that have them, beside that of the sender.",
             DefaultValueFactory = _ => 4,
         };
+        var grains = new Option<int>("--grains") { Description = "Calls so many grains by a broadcast instead, beside single calls." };
         var client = new Option<bool>("--client") { Description = "One client has them instead of the silos." };
         var runs = new Option<int>("--runs") { Description = "Messages that are measured.", DefaultValueFactory = _ => 3 };
         var bars = new Option<bool>("--ignore-bars") { Description = "Succeed when a bar is missed too." };
         var command = new Command("fanout", "One message to many observers: how long until the last has heard it, and in how many frames.")
         {
-            observers, silos, client, runs, bars,
+            observers, grains, silos, client, runs, bars,
         };
         command.SetAction(async (parsed, _) =>
         {
             var (count, hosts) = (parsed.GetValue(observers), parsed.GetValue(silos));
-            if (count is < 1 or > 10_000_000 || hosts is < 0 or > 16 || parsed.GetValue(runs) is < 1 or > 100)
+            if (count is < 1 or > 10_000_000 || hosts is < 0 or > 16 || parsed.GetValue(runs) is < 1 or > 100
+                || parsed.GetValue(grains) is < 0 or > 1_000_000)
             {
-                Console.Error.WriteLine("--observers must be 1 to 10000000, --silos 1 to 16, --runs 1 to 100.");
+                Console.Error.WriteLine("--observers must be 1 to 10000000, --grains 1 to 1000000, --silos 1 to 16, --runs 1 to 100.");
                 return 2;
             }
 
-            return await Run(count, hosts, parsed.GetValue(client), parsed.GetValue(runs)) || parsed.GetValue(bars) ? 0 : 1;
+            return await Run(count, parsed.GetValue(grains), hosts, parsed.GetValue(client), parsed.GetValue(runs))
+                || parsed.GetValue(bars) ? 0 : 1;
         });
         return command;
     }
 
     /// <summary>True if no bar was missed. Frames are those of this process, whose few others are not told apart.</summary>
-    private static async Task<bool> Run(int observers, int silos, bool isOnClient, int runs)
+    private static async Task<bool> Run(int observers, int grains, int silos, bool isOnClient, int runs)
     {
         var ports = Ports.FindFree(2);
         await using var desk = await BenchHost.StartSilo(ports[0], ports[1], null, locality: false);
@@ -54,6 +57,14 @@ internal static class FanoutCommand
         {
             for (var index = 0; index < silos; index++)
                 others.Add(SiloProcess.Start(ports[0]));
+            if (grains > 0)
+            {
+                await FindHosts(desk, silos);
+                await BroadcastRun.Measure(desk, [.. desk.Node.ClusterView.Active.Where(silo => !silo.Equals(desk.Node.Address))], others,
+                    grains, runs);
+                return true;
+            }
+
             await using var client = isOnClient ? await BenchHost.StartClient(ports[1]) : null;
             var hosts = isOnClient ? [] : await FindHosts(desk, silos);
             return await Measure(desk, client, hosts, others, observers, runs);
@@ -156,10 +167,11 @@ internal static class FanoutCommand
 
     private static long Messages(int observers, int hosts, int run, int host = 0) => (observers / hosts) * (run + 1L);
 
-    private static TimeSpan Cpu(List<SiloProcess> others) =>
+    internal static TimeSpan Cpu(List<SiloProcess> others) =>
         others.Aggregate(Process.GetCurrentProcess().TotalProcessorTime, static (sum, other) => sum + other.Cpu);
 
-    private static async Task At(SiloAddress silo, Func<Task> call)
+    /// <summary>New grains of the call begin on the silo.</summary>
+    internal static async Task At(SiloAddress silo, Func<Task> call)
     {
         RequestContext.Set(IPlacementDirector.PlacementHintKey, silo);
         await call();

@@ -44,8 +44,11 @@ public abstract class CallRuntime
     /// </summary>
     internal abstract void Send(Call call, GrainReference reference);
 
-    /// <summary>Collects the calls of one notification to many observers; null if this runtime does not.</summary>
+    /// <summary>Collects the calls of one notification to many receivers; null if this runtime does not.</summary>
     internal virtual Fanout? NewFanout() => null;
+
+    /// <summary>A reference to the same grain whose calls <see cref="NewFanout"/> collects; the given one if there is none.</summary>
+    internal virtual GrainReference Collected(GrainReference reference) => reference;
 
     /// <summary>Answers a request from the wire; called once, by the party that has claimed the call.</summary>
     internal abstract void SendReply(Call call);

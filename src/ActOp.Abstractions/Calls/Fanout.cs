@@ -6,12 +6,12 @@ using Orleans.Runtime;
 namespace ActOp.Calls;
 
 /// <summary>
-/// The calls of one notification to many observers. Calls with the same content are collected, so that each node gets one frame with the
-/// list of its observers. Implemented by the runtime.
+/// The calls of one notification to many observers, or of one broadcast to many grains. Calls with the same content are collected, so that
+/// each node gets one frame with the list of its receivers. Implemented by the runtime.
 /// </summary>
 /// <remarks>
-/// Belongs to the thread that notifies. A call is collected only while its observer is entered (<see cref="Enter"/>), and only by the
-/// observer's own reference; every other call goes its usual way. Nothing is sent before <see cref="Send"/>, or before the limits of a
+/// Belongs to the thread that notifies. A call is collected only while its receiver is entered (<see cref="Enter"/>), and only by the
+/// reference that was entered; every other call goes its usual way. Nothing is sent before <see cref="Send"/>, or before the limits of a
 /// frame are reached.
 /// </remarks>
 internal abstract class Fanout(CallRuntime runtime)
@@ -27,13 +27,13 @@ internal abstract class Fanout(CallRuntime runtime)
     /// <summary>Sends the calls.</summary>
     internal CallRuntime Runtime => runtime;
 
-    /// <summary>The observer that is notified now; null between two.</summary>
+    /// <summary>The receiver that is called now; null between two.</summary>
     internal GrainReference? Receiver { get; private set; }
 
-    /// <summary>How many observers were entered.</summary>
+    /// <summary>How many receivers were entered.</summary>
     internal int Entered { get; private set; }
 
-    /// <summary>Calls to this observer are collected from here on. A notification within another one is collected apart.</summary>
+    /// <summary>Calls to this receiver are collected from here on. A notification within another one is collected apart.</summary>
     internal void Enter(GrainReference receiver)
     {
         Receiver = receiver;
@@ -50,22 +50,22 @@ internal abstract class Fanout(CallRuntime runtime)
         Receiver = null;
     }
 
-    /// <summary>Takes a call of the entered observer. False if it must go its usual way.</summary>
+    /// <summary>Takes a call of the entered receiver. False if it must go its usual way.</summary>
     internal abstract bool TryTake(Call call, GrainReference reference);
 
     /// <summary>Sends what was collected. Does not throw: what cannot be sent fails its calls.</summary>
     internal abstract void Send();
 }
 
-/// <summary>The fan-out of one notification: made with the first observer that has a reference. One thread.</summary>
+/// <summary>The fan-out of one notification or broadcast: made with the first receiver that has a reference. One thread.</summary>
 internal struct Notification
 {
     private Fanout? _fanout;
 
-    /// <summary>Begins the call of an observer. False if its calls are not collected.</summary>
-    internal bool TryEnter(object? observer)
+    /// <summary>Begins the call of a receiver. False if its calls are not collected.</summary>
+    internal bool TryEnter(object? receiver)
     {
-        if (observer is not GrainReference { Shared: { IsObserver: true } shared } reference)
+        if (receiver is not GrainReference { Shared: { IsCollected: true } shared } reference)
             return false;
         _fanout ??= shared.CallRuntime.NewFanout();
         if (_fanout is null || !ReferenceEquals(_fanout.Runtime, shared.CallRuntime))
@@ -74,7 +74,7 @@ internal struct Notification
         return true;
     }
 
-    /// <summary>Ends the call of an observer that was entered.</summary>
+    /// <summary>Ends the call of a receiver that was entered.</summary>
     internal readonly void Leave() => _fanout!.Leave();
 
     /// <summary>Sends what was collected.</summary>

@@ -153,6 +153,18 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
         return entry.CreateReference(shared, id.Key);
     }
 
+    /// <summary>A reference to the same grain for a broadcast, whose calls are collected; the given one if it knows no interface.</summary>
+    internal GrainReference CreateCollected(GrainReference reference)
+    {
+        if (reference.Shared.IsCollected || reference.Shared.Type is not { } type)
+            return reference;
+        var (shared, entry) = _shared.TryGetValue((reference.Shared.GrainType, type), out var found)
+            ? found : Share((reference.Shared.GrainType, type));
+        var made = entry.CreateReference(shared.Collected, reference.GrainId.Key);
+        made.Hint = reference.Hint;
+        return made;
+    }
+
     /// <summary>Peers send references with grain types of their choice, so not all are kept.</summary>
     private (GrainReferenceShared Shared, GrainInterface Entry) Share((GrainType Type, Type Interface) key)
     {

@@ -72,11 +72,14 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             RouteOrCollect(call, reference);
     }
 
-    /// <summary>The call of an observer may be one of many of a notification. That costs others one look at what is read already.</summary>
+    /// <summary>
+    /// The call of an observer may be one of many of a notification, that of a grain one of a broadcast, which calls by references of its
+    /// own. That costs others one look at what is read already.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void RouteOrCollect(Call call, GrainReference reference)
     {
-        if (!reference.Shared.IsObserver || Fanout.Current is not { } fanout || !fanout.TryTake(call, reference))
+        if (!reference.Shared.IsCollected || Fanout.Current is not { } fanout || !fanout.TryTake(call, reference))
             _router.Route(call, reference);
     }
 
@@ -146,7 +149,10 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             : new ObjectDisposedException(nameof(IClusterClient), text + " got no answer: the client " + local.Address + " has stopped.");
     }
 
-    internal override Fanout? NewFanout() => local.IsSilo ? new FanoutSender(local, this, _writer, _peers, metrics) : null;
+    internal override Fanout? NewFanout() => local.IsSilo ? new FanoutSender(local, this, _writer, _peers, _router, metrics) : null;
+
+    internal override GrainReference Collected(GrainReference reference) =>
+        local.IsSilo ? _factory.CreateCollected(reference) : reference;
 
     internal override GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) =>
         IdIntern.Current.Intern(hash, type, key);

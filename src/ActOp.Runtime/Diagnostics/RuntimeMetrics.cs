@@ -48,7 +48,7 @@ internal sealed class RuntimeMetrics : IDisposable
         _meter.CreateObservableCounter("actop.calls.lost", () => Lost,
             description: "One-way calls that did not run: refused by a limit, or without a way to their grain.");
         _meter.CreateObservableCounter("actop.fanout.frames", () => Interlocked.Read(ref _fanouts), "{frame}",
-            "Frames that were sent to several observers of a node each.");
+            "Frames that were sent to several observers or grains of a node each.");
         _meter.CreateObservableCounter("actop.fanout.receivers", () => Interlocked.Read(ref _receivers), "{call}",
             "The calls in these frames.");
         _meter.CreateObservableCounter("actop.refused", () => Refused(refusals()),

@@ -4,7 +4,7 @@ using ActOp.Staging;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>
-/// Delivers the frames of one node from a request for many observers on: some receivers, then the turns that they have caused, and so on.
+/// Delivers the frames of one node from a request for many receivers on: some of them, then the turns that they have caused, and so on.
 /// </summary>
 /// <remarks>
 /// <para>An item of the work stage, so no code of the application runs on a thread that reads. While it exists, the node's data links are
@@ -23,7 +23,7 @@ internal sealed class FanoutDelivery : IStageItem
     private readonly Queue<(byte[] Frame, PeerRole Role)> _frames = new();
     private bool _isEnded;
 
-    /// <summary>The receiver to go on with in the first frame.</summary>
+    /// <summary>Where to go on in the first frame (<see cref="FanoutReader.Deliver"/>).</summary>
     private int _next;
 
     private FanoutDelivery(FanoutReader reader, PeerTable peers, Stage work, Sender sender)
@@ -103,7 +103,7 @@ internal sealed class FanoutDelivery : IStageItem
         (byte[] Frame, PeerRole Role) first;
         lock (_gate)
             first = _frames.Peek();
-        if ((FrameKind)first.Frame[0] == FrameKind.Fanout && first.Role == PeerRole.Member)
+        if ((FrameKind)first.Frame[0] is FrameKind.Fanout or FrameKind.GrainFanout && first.Role == PeerRole.Member)
             _next = _reader.Deliver(_sender, first.Role, first.Frame, _next);
         else
             _peers.Reader.Read(_sender, first.Role, first.Frame);

@@ -8,7 +8,7 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
 
-/// <summary>What observers of a notification get: a method with its context, trace and arguments.</summary>
+/// <summary>What the receivers of a notification or broadcast get: a method with its context, trace and arguments.</summary>
 /// <remarks>
 /// Belongs to its <see cref="FanoutSender"/>. Keeps the first call with the content: if nobody waits for it, until all is sent; otherwise
 /// it is its caller's from the first frame on, and not looked at any more.
@@ -28,7 +28,7 @@ internal sealed class FanoutContent(Call template, int number, byte[]? bytes)
 
     internal string MethodName { get; } = template.Method.ActivityName;
 
-    /// <summary>The number of the observer that has got it last.</summary>
+    /// <summary>The number of the receiver that has got it last.</summary>
     internal int LastReceiver { get; set; }
 
     /// <summary>Whether a call may have this content, if its arguments are the same.</summary>
@@ -52,9 +52,15 @@ internal sealed class FanoutList(FanoutContent content)
     private int _length;
     private List<(Call Call, long Ticket)>? _waiting;
 
+    /// <summary>Of grains, where each begins; null for observers, which have all the same length.</summary>
+    private List<int>? _starts;
+
     internal FanoutContent Content => content;
 
     internal int Count { get; private set; }
+
+    /// <summary>No more may be added.</summary>
+    internal bool IsFull => Count == FanoutFrame.MaxReceivers || _length >= GrainFanoutFrame.MaxReceiverBytes;
 
     /// <summary>The latest deadline: no call is dropped before its caller has given it up.</summary>
     internal long Deadline { get; private set; }
@@ -70,6 +76,7 @@ internal sealed class FanoutList(FanoutContent content)
     /// <summary>One of the receivers, for the log; a frame for it alone is an ordinary request.</summary>
     private GrainId First { get; set; }
 
+    /// <summary>Adds an observer.</summary>
     internal void Add(GrainId receiver, ReadOnlySpan<byte> digest)
     {
         if (Count == 0)
@@ -78,6 +85,28 @@ internal sealed class FanoutList(FanoutContent content)
         digest.CopyTo(_receivers.AsSpan(_length));
         _length += digest.Length;
         Count++;
+    }
+
+    /// <summary>Adds a grain.</summary>
+    internal void AddGrain(GrainId receiver)
+    {
+        if (Count == 0)
+            First = receiver;
+        EnsureRoom(GrainFanoutFrame.MaxBytesOf(receiver));
+        (_starts ??= []).Add(_length);
+        _length += GrainFanoutFrame.WriteReceiver(_receivers.AsSpan(_length), receiver);
+        Count++;
+    }
+
+    /// <summary>How many receivers from one on have no more than so many bytes; 1 at least.</summary>
+    internal int CountWithin(int from, int bytes)
+    {
+        if (_starts is null)
+            return Math.Clamp(bytes / FanoutFrame.BytesOf(content.IsOneWay), 1, Count - from);
+        var until = from + 1;
+        while (until < Count && EndOf(until) - StartOf(from) <= bytes)
+            until++;
+        return until - from;
     }
 
     /// <summary>The node owes the answer from here on, so the call ends if the node does.</summary>
@@ -103,8 +132,11 @@ internal sealed class FanoutList(FanoutContent content)
             return;
         }
 
-        var size = FanoutFrame.BytesOf(content.IsOneWay);
-        FanoutFrame.Write(ref writer, content.IsOneWay, prefix, _receivers.AsSpan(from * size, count * size));
+        var receivers = _receivers.AsSpan(StartOf(from)..EndOf(from + count - 1));
+        if (_starts is null)
+            FanoutFrame.Write(ref writer, content.IsOneWay, prefix, receivers);
+        else
+            GrainFanoutFrame.Write(ref writer, content.IsOneWay, First.Type.AsSpan(), count, receivers);
         header.Write(ref writer, default, Source);
     }
 
@@ -128,11 +160,15 @@ internal sealed class FanoutList(FanoutContent content)
         _receivers = [];
     }
 
+    private int StartOf(int index) => _starts is null ? index * FanoutFrame.BytesOf(content.IsOneWay) : _starts[index];
+
+    private int EndOf(int index) => index + 1 < Count ? StartOf(index + 1) : _length;
+
     private void EnsureRoom(int bytes)
     {
         if (_receivers.Length - _length >= bytes)
             return;
-        var larger = ArrayPool<byte>.Shared.Rent(2 * _receivers.Length);
+        var larger = ArrayPool<byte>.Shared.Rent(Math.Max(2 * _receivers.Length, _length + bytes));
         _receivers.AsSpan(0, _length).CopyTo(larger);
         ArrayPool<byte>.Shared.Return(_receivers);
         _receivers = larger;

@@ -11,37 +11,44 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>
-/// The calls of one notification that go to other nodes. Each link gets one frame with the list of its observers instead of a frame for
-/// each of them, and what they get is encoded once for all nodes.
+/// The calls of one notification or broadcast that go to other nodes. Each link gets one frame with the list of its receivers instead of a
+/// frame for each of them, and what they get is encoded once for all nodes.
 /// </summary>
 /// <remarks>
 /// <para>Belongs to the thread that notifies. Holds, until they are sent: the calls that somebody waits for, one call of each content, and
 /// buffers of the shared pool. At most <see cref="MaxContents"/> contents and <see cref="FanoutFrame.MaxReceivers"/> receivers of a frame,
 /// then it sends.</para>
-/// <para>What each observer gets, and in which order, is what single calls would bring: a call joins only what has the same method,
-/// context, trace and arguments, and never what stands before another call of the same observer. Arguments that nothing changes are
-/// compared by the objects; others are encoded for each observer, because the caller may change them between two, and compared by their
+/// <para>What each receiver gets, and in which order, is what single calls would bring: a call joins only what has the same method,
+/// context, trace and arguments, and never what stands before another call of the same receiver. Arguments that nothing changes are
+/// compared by the objects; others are encoded for each receiver, because the caller may change them between two, and compared by their
 /// bytes.</para>
+/// <para>An observer is on the node that its key names. A grain is collected if the silo that has it is known: others take the way of a
+/// single call, which asks the directory.</para>
 /// </remarks>
-internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWriter writer, PeerTable peers, RuntimeMetrics metrics)
-    : Fanout(calls)
+internal sealed class FanoutSender(
+    LocalNode local, CallSender calls, FrameWriter writer, PeerTable peers, Router router, RuntimeMetrics metrics) : Fanout(calls)
 {
-    /// <summary>Contents at the same time: a notification has one or two, or as many as observers.</summary>
+    /// <summary>Contents at the same time: a notification has one or two, or as many as receivers.</summary>
     private const int MaxContents = 4;
 
-    /// <summary>So many contents of one observer each: collecting them gains nothing, and costs.</summary>
+    /// <summary>So many contents of one receiver each: collecting them gains nothing, and costs.</summary>
     private const int MaxSingles = 32;
 
     /// <summary>More than the header of a request has, without the ids of grains and the name of an interface.</summary>
     private const int LongestHeader = 32 << 10;
 
+    /// <summary>The nodes with observers, by what the keys of these begin with.</summary>
     private readonly Dictionary<byte[], FanoutNode> _nodes = new(KeyBytes.Comparer);
+
+    /// <summary>The silos with grains. Apart from the nodes with observers: no order is kept between a grain and an observer.</summary>
+    private readonly Dictionary<SiloAddress, FanoutNode> _silos = [];
     private readonly List<FanoutContent> _contents = [];
     private FanoutNode? _last;
+    private FanoutNode? _lastSilo;
     private int _singles;
     private int _made;
 
-    /// <summary>The observer for which a call was taken last, by its number; 0 if none was since it last sent.</summary>
+    /// <summary>The receiver for which a call was taken last, by its number; 0 if none was since it last sent.</summary>
     private int _taken;
 
     /// <inheritdoc/>
@@ -49,7 +56,7 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
     {
         if (TryJoin(call, reference))
             return true;
-        // It must not overtake what was taken for the same observer; for another one than that is notified, nobody knows what was taken.
+        // It must not overtake what was taken for the same receiver; for another one than that is called, nobody knows what was taken.
         if (_taken == Entered || !ReferenceEquals(reference, Receiver))
             Send();
         return false;
@@ -62,13 +69,14 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
             return;
         _taken = 0;
         // All before the first is sent: its answer gives the call to its caller, who may be on another thread.
-        foreach (var node in _nodes.Values)
+        FanoutNode[] all = [.. _nodes.Values, .. _silos.Values];
+        foreach (var node in all)
         {
             foreach (var link in node.Links)
                 Prepare(node, link);
         }
 
-        foreach (var node in _nodes.Values)
+        foreach (var node in all)
         {
             foreach (var link in node.Links)
                 Send(node, link);
@@ -83,22 +91,46 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
     {
         if (!ReferenceEquals(reference, Receiver) || (call.Flags & Call.Cancellable) != 0 || _singles > MaxSingles)
             return false;
-        var key = IdSpan.UnsafeGetArray(reference.GrainId.Key);
         Span<byte> digest = stackalloc byte[FanoutFrame.DigestBytes];
-        if (!FanoutFrame.TrySplit(key, out var prefix, digest) || FindNode(prefix) is not { IsReached: true } node)
+        if (FindNode(reference, digest) is not { IsReached: true } node)
             return false;
         if (!TryFindContent(call, out var content))
             return true;
         var list = node.LinkOf(reference).ListOf(content);
         content.LastReceiver = _taken = Entered;
-        list.Add(reference.GrainId, digest);
+        if (reference.Shared.IsObserver)
+        {
+            list.Add(reference.GrainId, digest);
+        }
+        else
+        {
+            list.AddGrain(reference.GrainId);
+            router.CountSent(call);
+        }
+
         if (!content.IsOneWay)
             list.AddWaiting(call, node.Address!);
         else if (!ReferenceEquals(content.Template, call) && call.TryClaim())
             call.Recycle();
-        if (list.Count == FanoutFrame.MaxReceivers)
+        if (list.IsFull)
             Send();
         return true;
+    }
+
+    /// <summary>The node that has the receiver; null if single calls are to find it.</summary>
+    private FanoutNode? FindNode(GrainReference reference, Span<byte> digest)
+    {
+        var key = reference.GrainId.Key.AsSpan();
+        if (reference.Shared.IsObserver)
+            return FanoutFrame.TrySplit(key, out var prefix, digest) ? FindNode(prefix) : null;
+        // The single call says that the id is too long.
+        if (reference.GrainId.Type.AsSpan().Length + key.Length > GrainIdBytes.MaxBytes || router.FindOther(reference) is not { } silo)
+            return null;
+        if (_lastSilo is { } last && silo.Equals(last.Address))
+            return last;
+        if (!_silos.TryGetValue(silo, out var node))
+            _silos.Add(silo, node = new FanoutNode([], silo, peers.LinksForMany(silo, areGrains: true)));
+        return _lastSilo = node;
     }
 
     /// <summary>The content of the call, a new one if no other call has had it. False, and the call has failed, if it has none.</summary>
@@ -175,7 +207,8 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
     private FanoutNode NewNode(byte[] prefix)
     {
         var isAddress = SiloAddress.TryParse(Encoding.UTF8.GetString(prefix.AsSpan(0, prefix.Length - 1)), out var address);
-        return new FanoutNode(prefix, address, isAddress && !address!.Equals(local.Address) ? peers.LinksForMany(address) : 0);
+        return new FanoutNode(prefix, address, isAddress && !address!.Equals(local.Address)
+            ? peers.LinksForMany(address, areGrains: false) : 0);
     }
 
     private void Prepare(FanoutNode node, FanoutLink link)
@@ -221,12 +254,11 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
     private void Send(FanoutNode node, FanoutLink link, FanoutList list)
     {
         var bytes = list.Content.Bytes!;
-        var size = FanoutFrame.BytesOf(list.Content.IsOneWay);
         // As many as a frame may have: the content alone may be nearly as long as that.
-        var most = Math.Max(1, (local.MaxFrameBytes - bytes.Length - node.Prefix.Length - LongestHeader) / size);
-        for (var from = 0; from < list.Count; from += most)
+        var room = local.MaxFrameBytes - bytes.Length - node.Prefix.Length - LongestHeader;
+        for (int from = 0, count; from < list.Count; from += count)
         {
-            var count = Math.Min(most, list.Count - from);
+            count = list.CountWithin(from, room);
             var scratch = Scratch.Rent(calls);
             var to = new WireWriter(scratch.Buffer, scratch.Session);
             list.Write(ref to, node.Prefix, from, count);
@@ -239,7 +271,7 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
         }
     }
 
-    /// <summary>A node and what goes to it.</summary>
+    /// <summary>A node and what goes to its observers, or to its grains.</summary>
     private sealed class FanoutNode(byte[] prefix, SiloAddress? address, int links)
     {
         internal byte[] Prefix => prefix;
@@ -249,7 +281,7 @@ internal sealed class FanoutSender(LocalNode local, CallSender calls, FrameWrite
         /// <summary>It is connected, and knows the frame.</summary>
         internal bool IsReached => Links.Length > 0;
 
-        /// <summary>One for each link: what goes to one observer goes over one link, as single calls do.</summary>
+        /// <summary>One for each link: what goes to one receiver goes over one link, as single calls do.</summary>
         internal FanoutLink[] Links { get; } = [.. Enumerable.Range(0, links).Select(static index => new FanoutLink((uint)index))];
 
         internal FanoutLink LinkOf(GrainReference reference) =>

@@ -38,6 +38,9 @@ internal enum FrameKind : byte
     /// A request for many observers of one node: who they are, and the request. Nodes that speak version 2 of the protocol do not know it.
     /// </summary>
     Fanout = 7,
+
+    /// <summary>The same for many grains of one type. Nodes that speak version 3 of the protocol do not know it.</summary>
+    GrainFanout = 8,
 }
 
 /// <summary>The second byte of a frame: its optional parts.</summary>

@@ -246,10 +246,13 @@ internal static class RequestDeadline
     /// <exception cref="SerializerException">The frame is malformed.</exception>
     internal static void Shorten(Span<byte> frame, long waitedMs)
     {
-        if (waitedMs > 0 && frame is [(byte)FrameKind.Fanout, ..])
+        if (waitedMs > 0 && frame is [(byte)FrameKind.Fanout or (byte)FrameKind.GrainFanout, ..])
         {
             var fanout = new WireReader(frame[1..], NoReferences);
-            FanoutFrame.Read(ref fanout);
+            if (frame[0] == (byte)FrameKind.Fanout)
+                FanoutFrame.Read(ref fanout);
+            else
+                GrainFanoutFrame.Read(ref fanout);
             frame = frame[(1 + fanout.Position)..];
         }
 

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
@@ -59,7 +60,8 @@ internal sealed class FrameReader(
                     replies.ReadForwarded(sender.Address, ref reader);
                 break;
             case FrameKind.Fanout:
-                fanouts.Read(sender, role, ref reader, frame);
+            case FrameKind.GrainFanout:
+                fanouts.Read(sender, role, frame);
                 break;
             case FrameKind.Cancel:
                 ReadCancel(sender, role, ref reader, frame);
@@ -81,6 +83,9 @@ internal sealed class FrameReader(
                 break;
             case FrameKind.Fanout:
                 fanouts.Dropped(silo, ref reader);
+                break;
+            case FrameKind.GrainFanout:
+                fanouts.DroppedOfGrains(silo, ref reader);
                 break;
         }
     }
@@ -113,10 +118,30 @@ internal sealed class RequestReader(
     /// <summary>Reads what follows the kind of the frame.</summary>
     internal void Read(Sender sender, PeerRole role, ref WireReader reader, ReadOnlySpan<byte> frame)
     {
-        var header = RequestHeader.Read(ref reader, out var targetBytes, out var source, out _);
-        // The clocks of both nodes are coarse: a request that is dropped here must have expired at the caller. If no time is left, it has.
-        var deadline = calls.DeadlineOf(!header.HasDeadline ? CallRegistry.NoDeadline
-            : header.TimeLeft > 0 ? header.TimeLeft + (long)Clock.Period.TotalMilliseconds : 0);
+        var header = RequestHeader.Read(ref reader, out var target, out var source, out _);
+        Read(sender, role, header, target, source, DeadlineOf(header), ref reader, frame);
+    }
+
+    /// <summary>
+    /// The clocks of both nodes are coarse: a request that is dropped here must have expired at the caller. If no time is left, it has.
+    /// </summary>
+    internal long DeadlineOf(in RequestHeader header) => calls.DeadlineOf(!header.HasDeadline ? CallRegistry.NoDeadline
+        : header.TimeLeft > 0 ? header.TimeLeft + (long)Clock.Period.TotalMilliseconds : 0);
+
+    /// <summary>Reads what follows the header.</summary>
+    /// <param name="sender">Where the frame comes from.</param>
+    /// <param name="role">What it may say.</param>
+    /// <param name="header">The header.</param>
+    /// <param name="targetBytes">The called grain.</param>
+    /// <param name="source">The calling grain; empty if none calls.</param>
+    /// <param name="deadline">Of the call, by the clock of this node.</param>
+    /// <param name="reader">Stands before the context, the trace and the arguments.</param>
+    /// <param name="frame">The whole frame.</param>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void Read(
+        Sender sender, PeerRole role, in RequestHeader header, scoped GrainIdBytes targetBytes, scoped GrainIdBytes source,
+        long deadline, ref WireReader reader, ReadOnlySpan<byte> frame)
+    {
         var activation = activations.FindRecent(targetBytes.Hash, targetBytes.Type, targetBytes.Key);
         var target = activation is null ? IdIntern.Current.Intern(targetBytes) : activation.GrainId;
         if (!rights.MayRequest(sender, role, header, target, source, frame))

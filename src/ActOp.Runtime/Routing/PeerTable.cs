@@ -43,8 +43,9 @@ internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDri
 /// </remarks>
 internal sealed class PeerTable : MeshEvents, IDisposable
 {
-    /// <summary>The version of the protocol that has <see cref="FrameKind.Fanout"/>.</summary>
+    /// <summary>The versions of the protocol that have <see cref="FrameKind.Fanout"/>, and <see cref="FrameKind.GrainFanout"/>.</summary>
     private const int FanoutVersion = 3;
+    private const int GrainFanoutVersion = 4;
 
     /// <summary>Constructed types that a silo, and the clients of one host, may name.</summary>
     private const int TypesOfSilo = 4_096;
@@ -253,12 +254,12 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     }
 
     /// <summary>
-    /// The data links of a node that knows the frame for many observers; 0 if it is not connected, or is of a build that does not know it.
+    /// The data links of a node that knows the frame for many receivers; 0 if it is not connected, or is of a build that does not know it.
     /// </summary>
-    internal int LinksForMany(SiloAddress target) => !IsPlayedOld && _entries.FindEntry(target)?.Connection is { } peer
-        && peer.ProtocolVersion >= FanoutVersion ? peer.DataLinks : 0;
+    internal int LinksForMany(SiloAddress target, bool areGrains) => !IsPlayedOld && _entries.FindEntry(target)?.Connection is { } peer
+        && peer.ProtocolVersion >= (areGrains ? GrainFanoutVersion : FanoutVersion) ? peer.DataLinks : 0;
 
-    /// <summary>As <see cref="Send"/>, for a frame to many observers that are reached over the same link.</summary>
+    /// <summary>As <see cref="Send"/>, for a frame to many receivers that are reached over the same link.</summary>
     internal Exception? SendToMany(SiloAddress target, uint link, ReadOnlySpan<byte> frame) =>
         EntryOf(target) is { } entry ? entry.Send(link, control: false, frame) : NoEntry(target);
 

@@ -53,6 +53,30 @@ internal sealed class Router(
         RouteByTable(call, reference.GrainId, reference);
     }
 
+    /// <summary>
+    /// The other silo that is known to have the grain; null if it is here, has no single place, or must be looked up. What
+    /// <see cref="Route"/> would find without asking.
+    /// </summary>
+    internal SiloAddress? FindOther(GrainReference reference)
+    {
+        if (reference.Hint is Activation { Accepts: true })
+            return null;
+        if (reference.Hint is CachedLocation { IsStale: false } known && destinations.MayTrust(known.Silo))
+            return known.Silo.Address;
+        var target = reference.GrainId;
+        if (SystemGrainIds.IsSystemGrain(target) || activations.TryGet(target, out _) || classes.TryGetWorker(target, out _)
+            || destinations.FindTrusted(target) is not { } found)
+        {
+            return null;
+        }
+
+        reference.Hint = found;
+        return found.Silo.Address.Equals(local.Address) ? null : found.Silo.Address;
+    }
+
+    /// <summary>A call that leaves in a frame with others counts as an edge all the same.</summary>
+    internal void CountSent(Call call) => deliveries.CountSent(call);
+
     /// <summary>A request from another node.</summary>
     /// <param name="call">The request.</param>
     /// <param name="known">The activation that the bytes of its target's id have led to, if they have.</param>
@@ -460,6 +484,9 @@ internal sealed class Deliveries(NodeTenants? tenants, EdgeCounters edges, Frame
         Activation.Fail(call, refusal);
         return true;
     }
+
+    /// <inheritdoc cref="Router.CountSent"/>
+    internal void CountSent(Call call) => edges.CountOutgoing(call, null);
 
     /// <summary>
     /// Copies the arguments and the values of the request context unless they are the runtime's already: the caller may change its own

@@ -131,6 +131,8 @@ internal sealed class Tap(World.World world, Faults faults, IReadOnlyList<Interf
                 return SeeOneWay(from, to, "note.Cancel");
             case FrameKind.Fanout:
                 return SeeOneWay(from, to, "note.Fanout");
+            case FrameKind.GrainFanout:
+                return SeeOneWay(from, to, "note.GrainFanout");
             default:
                 // A frame of the handshake, or an answer that a client relays.
                 return false;

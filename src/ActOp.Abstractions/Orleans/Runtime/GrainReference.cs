@@ -94,6 +94,8 @@ public class GrainReference : IAddressable, IEquatable<GrainReference>
 /// <summary>What the references of one grain type and interface have in common.</summary>
 public class GrainReferenceShared
 {
+    private GrainReferenceShared? _collected;
+
     internal GrainReferenceShared(
         GrainType grainType, GrainInterfaceType interfaceType, string interfaceName, CallRuntime runtime, ushort interfaceVersion = 0,
         Type? type = null)
@@ -104,8 +106,13 @@ public class GrainReferenceShared
         InterfaceType = interfaceType;
         InterfaceName = interfaceName;
         CallRuntime = runtime;
-        IsObserver = grainType.AsSpan().SequenceEqual("sys.observer"u8);
+        IsObserver = IsCollected = grainType.AsSpan().SequenceEqual("sys.observer"u8);
     }
+
+    /// <summary>The references that a broadcast calls.</summary>
+    private GrainReferenceShared(GrainReferenceShared usual)
+        : this(usual.GrainType, usual.InterfaceType, usual.InterfaceName, usual.CallRuntime, usual.InterfaceVersion, usual.Type) =>
+            IsCollected = true;
 
     /// <summary>The grain's type.</summary>
     public GrainType GrainType { get; }
@@ -135,8 +142,17 @@ public class GrainReferenceShared
 
     internal CallRuntime CallRuntime { get; }
 
-    /// <summary>Whether the references are those of observers, whose calls a notification may collect.</summary>
+    /// <summary>Whether the references are those of observers.</summary>
     internal bool IsObserver { get; }
+
+    /// <summary>Whether a <see cref="Fanout"/> may collect their calls: those of observers, and those of <see cref="Collected"/>.</summary>
+    internal bool IsCollected { get; }
+
+    /// <summary>
+    /// For references to the same grains, whose calls a broadcast may collect. One object, so that calls with the same content are found.
+    /// </summary>
+    internal GrainReferenceShared Collected => IsCollected ? this
+        : _collected ?? Interlocked.CompareExchange(ref _collected, new GrainReferenceShared(this), null) ?? _collected!;
 }
 
 /// <summary>Finds the reference or the id of anything that can be addressed.</summary>
