@@ -33,7 +33,7 @@ public partial class ReferenceArrowTests(ITestOutputHelper output)
         ["ActOp.Management"] = ["ActOp.Runtime"],
         // The roof.
         ["ActOp.Hosting"] = ["ActOp.Runtime", "ActOp.Streams", "ActOp.Management"],
-        ["ActOp.Testing"] = ["ActOp.Hosting"],
+        ["ActOp.Testing"] = ["ActOp.Hosting", "ActOp.Reminders"],
         ["ActOp.PostgreSql"] = ["ActOp.Hosting", "ActOp.Reminders"],
         ["ActOp.Dashboard"] = ["ActOp.Hosting"],
         ["ActOp.Tool"] = ["ActOp.Hosting", "ActOp.PostgreSql"],

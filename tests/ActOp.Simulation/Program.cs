@@ -5,7 +5,7 @@ using ActOp.Simulation.Checks;
 using ActOp.Simulation.Explore;
 using ActOp.Simulation.Mutations;
 using ActOp.Simulation.World;
-
+using ActOp.Testing.Simulated;
 
 /// <summary>The command line.</summary>
 internal static class Program

@@ -3,7 +3,9 @@ using ActOp.Simulation.Checks;
 using ActOp.Simulation.Explore;
 using ActOp.Simulation.Load;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
+using Orleans.Configuration;
 
 namespace ActOp.Simulation;
 
@@ -75,7 +77,7 @@ internal sealed class Run : IWorldWatcher
         _seed = seed;
         _scripted = scripted;
         _dice = new Dice(seed).Fork("run");
-        var kinds = scripted is null ? Faults.Draw(new Dice(seed).Fork("kinds"), theme) : [];
+        var kinds = scripted is null ? ThemeRules.DrawFaults(theme, new Dice(seed).Fork("kinds")) : [];
         var settings = Settings.Draw(new Dice(seed).Fork("settings")).For(theme, new Dice(seed).Fork("theme"));
         settings = scripted?.Settings ?? (kinds.Count > 0 ? settings : Calm(settings));
         _world = new World.World(seed, settings, this, trace)
@@ -85,7 +87,7 @@ internal sealed class Run : IWorldWatcher
             Theme =
                 theme
         };
-        _faults = new Faults(_world, kinds);
+        _faults = new Faults(_world, kinds, ThemeRules.HabitsOf(theme));
         _ledger = new Ledger(_world, () => _faults);
         // Instead of the end of the process: a check of the runtime that fails is a violation of this seed (record 0077).
         AppContext.SetData("ActOp.Invariants.Handler", (Action<string>)(text => _ledger.Accuse("invariant", text)));
@@ -139,6 +141,17 @@ internal sealed class Run : IWorldWatcher
         ResponseTimeout = settings.ResponseTimeout > TimeSpan.FromSeconds(10) ? settings.ResponseTimeout : TimeSpan.FromSeconds(10),
         Pace = settings.Pace with { Longest = settings.ProbeTimeout.Ticks / 8 },
     };
+
+    /// <summary>The manifest that nodes send each other has the grains of the runs, and not those for users of the engine's package.</summary>
+    public void ConfigureSilo(Machine machine, ISiloBuilder silo) => silo.Services.PostConfigure<GrainTypeOptions>(static options =>
+    {
+        options.Classes.RemoveWhere(static type => type.Assembly == typeof(SimulatedWorld).Assembly);
+        options.Interfaces.RemoveWhere(static type => type.Assembly == typeof(SimulatedWorld).Assembly);
+    });
+
+    public void ConfigureClient(Machine machine, IClientBuilder client)
+    {
+    }
 
     public void Configure(Machine machine, IServiceCollection services)
     {

@@ -1,5 +1,6 @@
 using ActOp.Runtime.Activations;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 
 namespace ActOp.Simulation.Checks;
 

@@ -3,6 +3,7 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using ActOp.Simulation.Load;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 
 namespace ActOp.Simulation.Checks;
 

@@ -4,6 +4,7 @@ using ActOp.Calls;
 using ActOp.Serialization;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 
 namespace ActOp.Simulation.Explore;
 

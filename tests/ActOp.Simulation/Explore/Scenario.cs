@@ -3,6 +3,7 @@ using ActOp.Runtime.Locality;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.Load;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Configuration;

@@ -1,6 +1,7 @@
 using ActOp.Configuration;
 using ActOp.Simulation.Load;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Core.Internal;
 using Orleans.LeaseProviders;

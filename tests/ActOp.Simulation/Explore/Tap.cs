@@ -1,6 +1,7 @@
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Routing;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using ActOp.Wire;
 
 namespace ActOp.Simulation.Explore;

@@ -1,5 +1,6 @@
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using Orleans.Storage;
 
 namespace ActOp.Simulation.Load;

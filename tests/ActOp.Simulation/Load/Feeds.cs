@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using ActOp.Placement;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace ActOp.Simulation.Load;

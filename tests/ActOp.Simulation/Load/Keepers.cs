@@ -1,6 +1,7 @@
 using System.Text.Json;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Storage;
 

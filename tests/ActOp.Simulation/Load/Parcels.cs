@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 
 namespace ActOp.Simulation.Load;
 

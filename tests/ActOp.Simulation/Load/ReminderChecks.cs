@@ -1,6 +1,7 @@
 using ActOp.Reminders;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 
 namespace ActOp.Simulation.Load;
 

@@ -2,6 +2,7 @@ using ActOp.Reminders;
 using ActOp.Runtime.Activations;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace ActOp.Simulation.Load;

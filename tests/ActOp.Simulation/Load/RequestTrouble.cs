@@ -1,5 +1,6 @@
 using ActOp.Runtime.Routing;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using ActOp.Wire;
 
 namespace ActOp.Simulation.Load;

@@ -2,6 +2,7 @@ using ActOp.Runtime.Activations;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
 using ActOp.Streams;
+using ActOp.Testing.Simulated;
 using Orleans.Configuration;
 using Orleans.Providers;
 using Orleans.Streams;

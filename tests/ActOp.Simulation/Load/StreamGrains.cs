@@ -1,4 +1,5 @@
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using Orleans.Streams;
 using Orleans.Streams.Core;
 

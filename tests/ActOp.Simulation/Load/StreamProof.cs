@@ -1,6 +1,7 @@
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
 using ActOp.Streams;
+using ActOp.Testing.Simulated;
 using Orleans.Providers.Streams.Common;
 
 namespace ActOp.Simulation.Load;

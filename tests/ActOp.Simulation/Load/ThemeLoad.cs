@@ -1,6 +1,7 @@
 using ActOp.Runtime.Activations;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace ActOp.Simulation.Load;

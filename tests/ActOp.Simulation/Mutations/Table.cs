@@ -1,4 +1,5 @@
 using ActOp.Simulation.World;
+using ActOp.Testing.Simulated;
 
 namespace ActOp.Simulation.Mutations;
 

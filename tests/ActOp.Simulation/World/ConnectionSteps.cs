@@ -1,4 +1,5 @@
 using System.IO.Pipelines;
+using ActOp.Testing.Simulated;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Configuration;

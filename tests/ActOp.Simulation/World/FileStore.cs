@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using ActOp.Configuration;
 using ActOp.Runtime.State.Files;
+using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime.Hosting;
 using Orleans.Storage;

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace ActOp.Simulation.World;

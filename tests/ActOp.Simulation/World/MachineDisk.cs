@@ -1,5 +1,6 @@
 using ActOp.Runtime.State.Files;
 using ActOp.Staging;
+using ActOp.Testing.Simulated;
 
 namespace ActOp.Simulation.World;
 

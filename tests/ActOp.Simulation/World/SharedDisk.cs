@@ -1,3 +1,5 @@
+using ActOp.Testing.Simulated;
+
 namespace ActOp.Simulation.World;
 
 /// <summary>

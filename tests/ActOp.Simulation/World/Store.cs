@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Storage;
 

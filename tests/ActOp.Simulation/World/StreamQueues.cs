@@ -1,3 +1,4 @@
+using ActOp.Testing.Simulated;
 using Orleans.Configuration;
 using Orleans.Providers.Streams.Common;
 using Orleans.Streams;

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using ActOp.Testing.Simulated;
 using Orleans.Storage;
 
 namespace ActOp.Simulation.World;

@@ -1,4 +1,4 @@
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>What can go wrong.</summary>
 internal enum FaultKind
@@ -48,10 +48,19 @@ internal sealed record Fault(FaultKind Kind, long Time, int Host, int Other)
     internal long Until { get; set; } = long.MaxValue;
 }
 
-/// <summary>Draws for one run which faults exist at all, how often they come and how long they stay, and makes them.</summary>
+/// <summary>How often faults come and how long they stay, where the run does not draw it.</summary>
+/// <param name="Interval">Mean time between two faults, in ticks; null to draw it.</param>
+/// <param name="Length">Mean length of a fault, in ticks; null to draw it.</param>
+/// <param name="LongIsolations">Share of the isolations that are eight times as long.</param>
+/// <param name="TableCuts">Share of the isolations that cut the silo off from the table, too.</param>
+internal sealed record FaultHabits(long? Interval = null, long? Length = null, double LongIsolations = 0.3, double TableCuts = 0);
+
+/// <summary>Draws for one run how often faults come and how long they stay, and makes them.</summary>
+/// <remarks>Owns what was done to the machines, the network and the table, and its mending. Only the thread of the pump uses it.</remarks>
 internal sealed class Faults
 {
-    private readonly World _world;
+    private readonly SimulatedWorld _world;
+    private readonly FaultHabits _habits;
     private readonly Dice _dice;
     private readonly IReadOnlyList<FaultKind> _kinds;
     private readonly long _interval;
@@ -60,17 +69,16 @@ internal sealed class Faults
     private FaultKind? _hooks;
     private bool _isOver;
 
-    internal Faults(World world, IReadOnlyList<FaultKind> kinds)
+    internal Faults(SimulatedWorld world, IReadOnlyList<FaultKind> kinds, FaultHabits habits)
     {
         _world = world;
         _kinds = kinds;
+        _habits = habits;
         _dice = world.Dice.Fork("faults");
         _interval = _dice.Pick<long>([500, 2_000, 5_000, 10_000]) * Pump.Millisecond;
         _length = _dice.Pick<long>([500, 2_000, 8_000]) * Pump.Millisecond;
-        if (world.Theme == Theme.Lease)
-            (_interval, _length) = (15 * Pump.Second, 5 * Pump.Second);
-        else if (world.Theme == Theme.Moves)
-            (_interval, _length) = (3 * Pump.Second, 2 * Pump.Second);
+        _interval = habits.Interval ?? _interval;
+        _length = habits.Length ?? _length;
         _mostDown = Math.Max(1, (world.Settings.Silos - 1) / 2);
     }
 
@@ -78,46 +86,6 @@ internal sealed class Faults
     internal List<Fault> Done { get; } = [];
 
     internal IReadOnlyList<FaultKind> Kinds => _kinds;
-
-    /// <summary>The kinds of a run: none in a share of the runs, to see what the order of things alone brings to light.</summary>
-    internal static IReadOnlyList<FaultKind> Draw(Dice dice, Theme theme)
-    {
-        if (theme == Theme.Bulk)
-            return [];
-        if (theme == Theme.Lease)
-            return [FaultKind.Isolation, FaultKind.LongPause];
-        if (theme == Theme.Moves)
-            return [FaultKind.Crash, FaultKind.Reset, FaultKind.ShortPause];
-        // Where links are lost, cancellations may be too.
-        if (theme == Theme.Tokens && dice.Chance(0.7))
-        {
-            return dice.Chance(0.5)
-                ? [FaultKind.SlowLink, FaultKind.SlowMachine] : [FaultKind.SlowLink, FaultKind.Restart, FaultKind.Crash];
-        }
-
-        // Where nothing goes wrong, no enumeration may be lost; where links are lost, answers are.
-        if (theme == Theme.Items && dice.Chance(0.5))
-        {
-            return dice.Pick<FaultKind[]>([
-                [], [], [FaultKind.Reset], [FaultKind.Reset, FaultKind.SlowLink], [FaultKind.Restart, FaultKind.Crash],
-                [FaultKind.Reset, FaultKind.Restart]]);
-        }
-
-        // Where silos only come and go, less is excused.
-        if (theme is Theme.Streams or Theme.Reminders && dice.Chance(0.4))
-        {
-            // A table of reminders that is only slow is enough for some faults, and nothing else may be wrong then.
-            return dice.Pick<FaultKind[]>([
-                [FaultKind.Restart], [FaultKind.Restart, FaultKind.Crash], [FaultKind.Reset, FaultKind.Restart],
-                [FaultKind.SlowLink, FaultKind.SlowMachine, FaultKind.Restart],
-                theme == Theme.Streams ? [FaultKind.Restart] : []]);
-        }
-
-        var share = dice.Pick<double>([0, 0.1, 0.2, 0.4, 0.4, 0.4]);
-        // Reminders are due by the clocks of machines: those of one that is an hour behind are due an hour later.
-        return [.. Enum.GetValues<FaultKind>().Where(kind => dice.Chance(share)
-            && !(theme == Theme.Reminders && kind == FaultKind.ClockJump))];
-    }
 
     internal void Begin()
     {
@@ -203,7 +171,8 @@ internal sealed class Faults
         var machine = _dice.Pick<Machine>([.. _world.Machines]);
         var other = _dice.Pick<Machine>([.. _world.Machines]);
         if (other == machine
-            && kind is FaultKind.Reset or FaultKind.HalfOpen or FaultKind.BlackHole or FaultKind.SlowLink or FaultKind.Partition or FaultKind.OneWayPartition)
+            && kind is FaultKind.Reset or FaultKind.HalfOpen or FaultKind.BlackHole or FaultKind.SlowLink or FaultKind.Partition
+                or FaultKind.OneWayPartition)
         {
             return;
         }
@@ -255,8 +224,7 @@ internal sealed class Faults
                 break;
             case FaultKind.Isolation:
                 // At times longer than the others' patience with a silo, and its lease.
-                Isolate(fault, _dice.Chance(_world.Theme == Theme.Lease ? 1 : _world.Theme is Theme.States or Theme.Files ? 0.6 : 0.3)
-                    ? length * 8 : length);
+                Isolate(fault, _dice.Chance(_habits.LongIsolations) ? length * 8 : length);
                 break;
             case FaultKind.Crash or FaultKind.PowerLoss:
                 machine!.Kill(silent: fault.Kind == FaultKind.PowerLoss);
@@ -340,7 +308,7 @@ internal sealed class Faults
 
         // Else the silo learns from the table what the others think of it. Without a lease it goes on meanwhile, and only the versions of
         // its states keep it from writing.
-        var isCutOff = _world.Theme == Theme.Lease || (_world.Theme is Theme.States or Theme.Files && _dice.Chance(0.7));
+        var isCutOff = _habits.TableCuts >= 1 || (_habits.TableCuts > 0 && _dice.Chance(_habits.TableCuts));
         if (isCutOff)
             _world.Table.CutOff.Add(fault.Host);
         Later(fault, length, () =>

@@ -4,7 +4,7 @@ using ActOp.Runtime.Routing;
 using ActOp.Serialization;
 using ActOp.Wire;
 
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>Sees the frames between the nodes of a run, from the bytes on the wires, and decides which are lost.</summary>
 /// <remarks>A frame counts when its last byte is sent.</remarks>

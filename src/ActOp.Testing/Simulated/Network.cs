@@ -1,7 +1,7 @@
 using System.Net;
 using ActOp.Mesh.Transports;
 
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>Byte streams between machines: in order, at their speed, with whatever faults are set.</summary>
 /// <remarks>

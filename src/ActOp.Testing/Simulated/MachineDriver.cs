@@ -1,6 +1,6 @@
 using ActOp.Staging;
 
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>How long items wait and how much they overtake each other, drawn once per run.</summary>
 /// <param name="Threads">Threads that a stage seems to have, except the control stage, which has one.</param>
@@ -15,18 +15,18 @@ internal sealed record Pace(int Threads, long Wait, double Hiccup, bool FlushesI
 
 /// <summary>Runs the stages of one machine's process: each item is an event of the pump.</summary>
 /// <remarks>
-/// A stage seems to have some threads, its lanes: items of one lane run in the order in which they were posted, those of different lanes in
-/// any. An item that was taken by a thread which then lost its processor is overtaken by those of the other lanes, as in life.
+/// A stage seems to have some threads, its rows: items of one row run in the order in which they were posted, those of different rows in
+/// any. An item that was taken by a thread which then lost its processor is overtaken by those of the other rows, as in life.
 /// </remarks>
 internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace pace) : StageDriver
 {
     /// <summary>
-    /// No item waits for longer, also where a slow machine has a hiccup: that stopped the only lane of the control stage for 10 s. A machine
+    /// No item waits for longer, also where a slow machine has a hiccup: that stopped the only row of the control stage for 10 s. A machine
     /// that stands still for longer is paused, a fault of its own that the checks know.
     /// </summary>
     internal const long LongestWait = Pump.Second;
 
-    private readonly Dictionary<Stage, Lane[]> _stages = [];
+    private readonly Dictionary<Stage, Row[]> _stages = [];
 
     /// <summary>Stretches all waits: a machine whose processors are taken by others.</summary>
     internal int Slowness { get; set; } = 1;
@@ -38,16 +38,16 @@ internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace 
     {
         if (machine.IsDead)
             return;
-        if (!_stages.TryGetValue(stage, out var lanes))
+        if (!_stages.TryGetValue(stage, out var rows))
         {
             var count = stage.Name == "control" ? 1 : pace.Threads;
-            _stages.Add(stage, lanes = [.. Enumerable.Range(0, count).Select(_ => new Lane(stage))]);
+            _stages.Add(stage, rows = [.. Enumerable.Range(0, count).Select(_ => new Row(stage))]);
         }
 
-        var lane = lanes.Length == 1 ? lanes[0] : lanes[dice.Below(lanes.Length)];
-        lane.Due = Math.Max(lane.Due + 1, pump.Now + Delay());
-        lane.Items.Enqueue(item);
-        pump.At(lane.Due, machine, EventKind.Item, stage.Name, lane.RunNext, lane);
+        var row = rows.Length == 1 ? rows[0] : rows[dice.Below(rows.Length)];
+        row.Due = Math.Max(row.Due + 1, pump.Now + Delay());
+        row.Items.Enqueue(item);
+        pump.At(row.Due, machine, EventKind.Item, stage.Name, row.RunNext, row);
     }
 
     /// <summary>
@@ -70,7 +70,7 @@ internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace 
     internal override void Begin(PollStage stage, int index) => Schedule(new Poll(this, stage, index));
 
     internal override bool IsAsleep(Stage stage) =>
-        pace.FlushesItself && (!_stages.TryGetValue(stage, out var lanes) || Array.TrueForAll(lanes, static lane => lane.Items.Count == 0));
+        pace.FlushesItself && (!_stages.TryGetValue(stage, out var rows) || Array.TrueForAll(rows, static row => row.Items.Count == 0));
 
     internal void Schedule(Poll poll)
     {
@@ -126,10 +126,10 @@ internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace 
         internal void Wake() => _driver.Schedule(this);
     }
 
-    /// <summary>What would be one thread of a stage: its items run in the order in which they were posted, whatever their events do.</summary>
-    private sealed class Lane
+    /// <summary>What would be one thread of a stage: its items run in the order in which they were posted.</summary>
+    private sealed class Row
     {
-        internal Lane(Stage stage) => RunNext = () => stage.RunDriven(Items.Dequeue());
+        internal Row(Stage stage) => RunNext = () => stage.RunDriven(Items.Dequeue());
 
         internal Queue<IStageItem> Items { get; } = new();
 

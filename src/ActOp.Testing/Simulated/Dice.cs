@@ -1,4 +1,4 @@
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>
 /// One stream of random numbers (SplitMix64). Each domain of a run has its own, so that one more draw in one does not change the others.

@@ -1,4 +1,4 @@
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>
 /// Something outside of the cluster that outlives all silos, like a database. The faults make it slow, let it refuse requests, lose its

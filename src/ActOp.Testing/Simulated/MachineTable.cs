@@ -1,6 +1,6 @@
 using ActOp.Runtime.Cluster;
 
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>What becomes of a request to the table.</summary>
 internal enum TableFate

@@ -6,10 +6,12 @@ using ActOp.Runtime.Nodes;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using Orleans;
 using Orleans.Configuration;
+using Orleans.Hosting;
 using Orleans.Statistics;
 
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>Where a process is in its life.</summary>
 internal enum MachineState
@@ -25,6 +27,7 @@ internal enum MachineState
 /// One process on one host: a silo or a client as it is, with time, threads and network from the simulation. A restart is another machine
 /// on the same host.
 /// </summary>
+/// <remarks>Owns the container of its node. Only the thread of the pump uses it.</remarks>
 internal sealed class Machine : IHostApplicationLifetime
 {
     internal const int SiloPort = 11111;
@@ -33,11 +36,11 @@ internal sealed class Machine : IHostApplicationLifetime
     /// <summary>From the end of an orderly stop to that of the process.</summary>
     private const long Afterlife = 2 * Pump.Second;
 
-    private readonly World _world;
+    private readonly SimulatedWorld _world;
     private readonly ServiceProvider _services;
     private readonly Dice _ids;
 
-    internal Machine(World world, int number, int host, bool isSilo, Action<Machine, IServiceCollection> configure)
+    internal Machine(SimulatedWorld world, int number, int host, bool isSilo, IWorldWatcher watcher)
     {
         _world = world;
         Number = number;
@@ -59,10 +62,10 @@ internal sealed class Machine : IHostApplicationLifetime
             (activation, before, happened) => world.Lived(this, activation, before, happened)));
         services.AddSingleton(this);
         if (isSilo)
-            services.AddOrleans(ConfigureSilo);
+            services.AddOrleans(silo => ConfigureSilo(silo, watcher));
         else
-            services.AddOrleansClient(client => ConfigureCommon(client.Services));
-        configure(this, services);
+            services.AddOrleansClient(client => ConfigureClient(client, watcher));
+        watcher.Configure(this, services);
         _services = services.BuildServiceProvider();
     }
 
@@ -77,7 +80,7 @@ internal sealed class Machine : IHostApplicationLifetime
 
     internal IPAddress Address { get; }
 
-    internal World World => _world;
+    internal SimulatedWorld World => _world;
 
     internal MachineClock Clock { get; }
 
@@ -226,20 +229,34 @@ internal sealed class Machine : IHostApplicationLifetime
         });
     }
 
-    private void ConfigureSilo(ISiloBuilder silo)
+    /// <summary>What the application may configure otherwise comes before its configuration, and the seams come after it.</summary>
+    private void ConfigureSilo(ISiloBuilder silo, IWorldWatcher watcher)
     {
+        Prepare(silo);
+        watcher.ConfigureSilo(this, silo);
         ConfigureCommon(silo.Services);
-        var settings = _world.Settings;
         silo.Services.AddSingleton<ClusterTableFactory>(_ => new MachineTable(_world.Table, this));
-        silo.Services.AddSingleton(settings.Placement);
         silo.Services.AddSingleton<IEnvironmentStatisticsProvider>(new NoStatistics());
         silo.Services.Configure<EndpointOptions>(options =>
         {
-            options.AdvertisedIPAddress = Address;
-            options.SiloPort = SiloPort;
-            options.GatewayPort = GatewayPort;
+            (options.AdvertisedIPAddress, options.SiloPort, options.GatewayPort) = (Address, SiloPort, GatewayPort);
+            options.SiloListeningEndpoint = options.GatewayListeningEndpoint = null;
         });
         silo.Services.Configure<SiloOptions>(options => options.SiloName = Name);
+    }
+
+    private void ConfigureClient(IClientBuilder client, IWorldWatcher watcher)
+    {
+        PrepareCommon(client.Services);
+        watcher.ConfigureClient(this, client);
+        ConfigureCommon(client.Services);
+    }
+
+    private void Prepare(ISiloBuilder silo)
+    {
+        PrepareCommon(silo.Services);
+        var settings = _world.Settings;
+        silo.Services.AddSingleton(settings.Placement);
         silo.Services.Configure<SiloMessagingOptions>(options =>
         {
             options.ResponseTimeout = settings.ResponseTimeout;
@@ -277,19 +294,12 @@ internal sealed class Machine : IHostApplicationLifetime
         public EnvironmentStatistics GetEnvironmentStatistics() => default;
     }
 
-    private void ConfigureCommon(IServiceCollection services)
+    private void PrepareCommon(IServiceCollection services)
     {
         var settings = _world.Settings;
-        services.Configure<ClusterOptions>(options =>
-        {
-            options.ClusterId = "simulation";
-            options.ServiceId = "simulation";
-        });
         services.Configure<ConnectionOptions>(options => options.ConnectionsPerEndpoint = settings.LinksPerPeer);
         services.Configure<StageOptions>(options =>
         {
-            options.Controller = StageController.Fixed;
-            options.Measure = false;
             options.ReceiveThreads = settings.Pollers;
             options.WorkThreads = 1;
             options.SiloSendThreads = 1;
@@ -297,8 +307,18 @@ internal sealed class Machine : IHostApplicationLifetime
             options.MailboxLimit = settings.MailboxLimit;
         });
         services.Configure<ClientMessagingOptions>(options => options.ResponseTimeout = settings.ResponseTimeout);
+    }
+
+    private void ConfigureCommon(IServiceCollection services)
+    {
+        services.Configure<StageOptions>(static options => (options.Controller, options.Measure) = (StageController.Fixed, false));
+        services.Configure<ClusterOptions>(static options =>
+        {
+            options.ClusterId = "simulation";
+            options.ServiceId = "simulation";
+        });
         services.Configure<StaticGatewayListProviderOptions>(options =>
             options.Gateways = [.. Enumerable.Range(1,
-                settings.Silos).Select(host => new Uri("gwy.tcp://" + AddressOf(host) + ":" + GatewayPort + "/0"))]);
+                _world.Settings.Silos).Select(host => new Uri("gwy.tcp://" + AddressOf(host) + ":" + GatewayPort + "/0"))]);
     }
 }

@@ -1,7 +1,10 @@
+// The pump is the only worker of the thread pool while it runs.
+#pragma warning disable RS0030 // A simulation takes the thread pool for itself, so that all that is asynchronous is on one thread.
+
 using System.Globalization;
 using ActOp.Calls;
 
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>What kind of step an event is; part of the hash and of the trace.</summary>
 internal enum EventKind
@@ -61,6 +64,7 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
     private int _thread;
     private Func<bool> _isOver = static () => true;
     private Exception? _failure;
+    private PumpEvent? _making;
 
     /// <summary>Ticks since the beginning.</summary>
     internal long Now { get; private set; }
@@ -104,13 +108,24 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
     /// <summary>
     /// Makes events until <paramref name="isOver"/>, which is asked before each, or until none is left. Blocks the calling thread.
     /// </summary>
-    internal void Run(Func<bool> isOver)
+    /// <param name="isOver">Whether to stop.</param>
+    /// <param name="patience">Milliseconds of real time; -1 for no limit.</param>
+    /// <exception cref="TimeoutException">A step has not ended in time.</exception>
+    internal void Run(Func<bool> isOver, int patience = Timeout.Infinite)
     {
         _isOver = isOver;
         _idle.Reset();
         _thread = 0;
         ThreadPool.UnsafeQueueUserWorkItem(this, preferLocal: false);
-        _idle.Wait();
+        if (!_idle.Wait(patience))
+        {
+            _isOver = static () => true;
+            throw new TimeoutException(_making is { } step
+                ? "Step " + Events + " (" + step.Kind + " " + step.Name + " of " + (step.Owner?.Name ?? "the test")
+                    + "), or what it has queued on the thread pool, has not ended"
+                : "The thread pool has not begun the simulation: other work of the process keeps its thread");
+        }
+
         _thread = -1;
         if (_failure is { } failure)
             System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(failure);
@@ -179,6 +194,7 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
         }
 
         Now = Math.Max(Now, step.Time);
+        _making = step;
         Events++;
         Mix((ulong)step.Time);
         Mix((ulong)(step.Owner?.Number ?? 0));

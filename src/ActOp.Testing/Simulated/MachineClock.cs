@@ -1,11 +1,11 @@
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>
 /// The time of one machine: as fast as its rate says, its wall clock as wrong as the faults make it; its timers are events of the pump.
 /// </summary>
 internal sealed class MachineClock(Pump pump, Machine machine, Dice dice, double rate) : TimeProvider
 {
-    private static readonly DateTimeOffset Start = new(2030, 1, 1, 0, 0, 0, TimeSpan.Zero);
+    internal static readonly DateTimeOffset Start = new(2030, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
     /// <summary>How wrong the wall clock is; the monotonic one never jumps.</summary>
     internal long WallError { get; set; }

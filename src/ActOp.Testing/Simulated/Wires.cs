@@ -1,4 +1,4 @@
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>What the network of a run is like, drawn once.</summary>
 /// <param name="Latency">Least time of a packet, in ticks.</param>

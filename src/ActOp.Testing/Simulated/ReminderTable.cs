@@ -1,7 +1,9 @@
 using System.Globalization;
 using ActOp.Reminders;
+using Orleans;
+using Orleans.Runtime;
 
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>A reminder as it was written once.</summary>
 internal sealed class ReminderVersion(ReminderEntry entry, long since)
@@ -39,7 +41,7 @@ internal sealed class SharedReminders(Pump pump, Dice dice) : OutsideService(pum
     /// <summary>The versions that are in the table.</summary>
     internal IReadOnlyCollection<ReminderVersion> Rows => _rows.Values;
 
-    internal ReminderVersion? Find(GrainId grain, string name) => _rows.GetValueOrDefault((grain, name));
+    internal ReminderVersion? Get(GrainId grain, string name) => _rows.GetValueOrDefault((grain, name));
 
     internal Task<ReminderEntry[]> ReadAsync(Machine machine, Func<ReminderEntry, bool> match) => AskAsync(machine, "read reminders", () =>
         _rows.Values.Where(row => match(row.Entry)).Select(static row => Copy(row.Entry)).ToArray());
@@ -63,7 +65,7 @@ internal sealed class SharedReminders(Pump pump, Dice dice) : OutsideService(pum
     }
 
     internal Task<bool> RemoveAsync(Machine machine, GrainId grain, string name, string tag) => AskAsync(machine, "remove reminder", () =>
-        Find(grain, name)?.Entry.ETag == tag && !Dice.Chance(Conflicts) && End(grain, name));
+        Get(grain, name)?.Entry.ETag == tag && !Dice.Chance(Conflicts) && End(grain, name));
 
     private bool End(GrainId grain, string name)
     {

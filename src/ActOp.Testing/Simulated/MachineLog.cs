@@ -1,6 +1,6 @@
 using Microsoft.Extensions.Logging;
 
-namespace ActOp.Simulation.World;
+namespace ActOp.Testing.Simulated;
 
 /// <summary>A log line of a node that somebody must look at.</summary>
 internal sealed record LogLine(long Time, string Machine, LogLevel Level, EventId Id, string Category, string Text);

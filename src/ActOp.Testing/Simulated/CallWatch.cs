@@ -1,0 +1,79 @@
+using System.Globalization;
+using ActOp.Calls;
+using Orleans;
+using Orleans.Runtime.Placement;
+using Orleans.Serialization.Invocation;
+
+namespace ActOp.Testing.Simulated;
+
+/// <summary>Sees the calls that the grains of one silo get, and lets something go wrong with some of them.</summary>
+/// <remarks>Owns nothing. It runs on the turns of the grains, which are on the thread of the pump.</remarks>
+internal sealed class CallWatch(SimulatedRun run, Machine machine, Pump pump) : IIncomingGrainCallFilter
+{
+    private const int LongestArgument = 60;
+
+    public async Task Invoke(IIncomingGrainCallContext context)
+    {
+        if (context.Grain.GetType().Assembly.IsDefined(typeof(OfRuntimeAttribute), inherit: false))
+        {
+            await context.Invoke().ConfigureAwait(true);
+            return;
+        }
+
+        run.Calls++;
+        var call = context.TargetId + "." + context.MethodName;
+        pump.Mix(context.TargetId.GetUniformHashCode());
+        run.Tell(machine.Name, "runs " + call + "(" + ArgumentsOf(context.Request) + ")");
+        var (misfortune, dice) = run.Faults.OfCall();
+        if (misfortune == Misfortune.CrashBefore && run.CrashBut(machine, "as it begins " + call))
+            await Never().ConfigureAwait(true);
+        try
+        {
+            await context.Invoke().ConfigureAwait(true);
+        }
+        catch (Exception exception)
+        {
+            run.Tell(machine.Name, "fails in " + call + ": " + exception.GetType().Name + ": " + exception.Message);
+            throw;
+        }
+
+        if (misfortune == Misfortune.CrashAfter && run.CrashBut(machine, "when it has done " + call + ", before the answer is sent"))
+            await Never().ConfigureAwait(true);
+        Interfere(context, call, misfortune, dice);
+    }
+
+    private void Interfere(IIncomingGrainCallContext context, string call, Misfortune misfortune, Dice dice)
+    {
+        switch (misfortune)
+        {
+            case Misfortune.LoseLinks:
+                run.Tell(machine.Name, "loses its links when it has done " + call + ", before the answer is sent");
+                run.LoseLinks(machine);
+                break;
+            case Misfortune.Deactivate:
+                run.Tell(machine.Name, "ends the activation of " + context.TargetId + " after " + call);
+                context.TargetContext.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "The simulation."));
+                break;
+            case Misfortune.Migrate when run.Other(machine, dice) is { } other:
+                run.Tell(machine.Name, "moves " + context.TargetId + " to " + other.Name + " after " + call);
+                context.TargetContext.Migrate(
+                    new Dictionary<string, object> { [IPlacementDirector.PlacementHintKey] = other.Node.Address });
+                break;
+        }
+    }
+
+    /// <summary>The process has ended here: its code does not go on.</summary>
+    private static Task Never() => new TaskCompletionSource().Task;
+
+    private static string ArgumentsOf(IInvokable request)
+    {
+        var texts = new string[request.GetArgumentCount()];
+        for (var index = 0; index < texts.Length; index++)
+        {
+            var text = Convert.ToString(request.GetArgument(index), CultureInfo.InvariantCulture) ?? "null";
+            texts[index] = text.Length > LongestArgument ? text[..LongestArgument] + "..." : text;
+        }
+
+        return string.Join(", ", texts);
+    }
+}

@@ -1,0 +1,133 @@
+using System.Globalization;
+
+namespace ActOp.Testing.Simulated;
+
+/// <summary>What may go wrong by chance.</summary>
+internal sealed record RandomFaultKinds(bool Crash, bool Partitions, bool Storage, bool Pauses, bool Moves);
+
+/// <summary>What happens to a call, a request to a storage, or a cluster, beside what the test does.</summary>
+internal enum Misfortune
+{
+    None,
+
+    /// <summary>The silo ends before the call or the write is done.</summary>
+    CrashBefore,
+
+    /// <summary>The silo ends after the call or the write is done, before anybody knows.</summary>
+    CrashAfter,
+
+    /// <summary>The links of the silo are lost when the call is done, with its answer.</summary>
+    LoseLinks,
+
+    /// <summary>The activation ends after the call.</summary>
+    Deactivate,
+
+    /// <summary>The activation moves after the call.</summary>
+    Migrate,
+
+    /// <summary>The storage refuses.</summary>
+    Refuse,
+
+    /// <summary>The storage does it, and the answer is an error.</summary>
+    LoseAnswer,
+
+    /// <summary>The storage is slow.</summary>
+    Slow,
+
+    /// <summary>A silo is cut off from another one, or from the client.</summary>
+    Partition,
+
+    /// <summary>A silo stands still.</summary>
+    Pause,
+
+    /// <summary>A silo ends at any moment.</summary>
+    Crash,
+}
+
+/// <summary>
+/// Draws what goes wrong at each of the moments of a run: each call, each request to a storage, each slice of time. What is drawn for a
+/// moment depends on the seed and on its number only, so that a fault that is left out changes nothing of the others.
+/// </summary>
+/// <remarks>Owns the counts of the moments. Only the thread of the pump uses it.</remarks>
+internal sealed class RandomFaults
+{
+    private readonly Dice _root;
+    private readonly RunPlan _plan;
+    private readonly Dictionary<string, int> _moments = [];
+    private readonly double _crashes;
+    private readonly double _links;
+    private readonly double _moves;
+    private readonly double _storage;
+    private readonly double _storageCrashes;
+    private readonly Misfortune[] _ofTime;
+
+    internal RandomFaults(Dice dice, RunPlan plan, RandomFaultKinds kinds)
+    {
+        (_root, _plan) = (dice, plan);
+        var rates = dice.Fork("rates");
+        _crashes = Rate(rates, kinds.Crash, [0, 0.005, 0.03, 0.1]);
+        _links = Rate(rates, kinds.Partitions, [0, 0.01, 0.05, 0.2]);
+        _moves = Rate(rates, kinds.Moves, [0, 0.02, 0.1, 0.3]);
+        _storage = Rate(rates, kinds.Storage, [0, 0.02, 0.1, 0.3]);
+        _storageCrashes = Rate(rates, kinds.Crash, [0, 0.01, 0.05, 0.1]);
+        Slice = rates.Pick<long>([5, 50, 500, 5000]) * Pump.Millisecond;
+        var ofTime = new List<Misfortune>();
+        if (kinds.Crash && rates.Chance(0.5))
+            ofTime.Add(Misfortune.Crash);
+        if (kinds.Partitions && rates.Chance(0.7))
+            ofTime.Add(Misfortune.Partition);
+        if (kinds.Pauses && rates.Chance(0.7))
+            ofTime.Add(Misfortune.Pause);
+        _ofTime = [.. ofTime];
+    }
+
+    /// <summary>The faults that were drawn and may happen, in order.</summary>
+    internal List<string> Struck { get; } = [];
+
+    /// <summary>From one look at the clock to the next, in ticks.</summary>
+    internal long Slice { get; }
+
+    /// <summary>Nothing goes wrong by chance any more.</summary>
+    internal bool IsOver { get; set; }
+
+    internal bool HasSlices => _ofTime.Length > 0;
+
+    /// <summary>What happens to the next call.</summary>
+    internal (Misfortune Kind, Dice Dice) OfCall() => At("c", dice =>
+        dice.Chance(_crashes) ? dice.Pick<Misfortune>([Misfortune.CrashBefore, Misfortune.CrashAfter])
+            : dice.Chance(_links) ? Misfortune.LoseLinks
+            : dice.Chance(_moves) ? dice.Pick<Misfortune>([Misfortune.Deactivate, Misfortune.Migrate])
+            : Misfortune.None);
+
+    /// <summary>What happens to the next read of a storage.</summary>
+    internal (Misfortune Kind, Dice Dice) OfRead() => At("r", dice =>
+        dice.Chance(_storage / 2) ? dice.Pick<Misfortune>([Misfortune.Refuse, Misfortune.Slow]) : Misfortune.None);
+
+    /// <summary>What happens to the next write of a storage.</summary>
+    internal (Misfortune Kind, Dice Dice) OfWrite() => At("w", dice =>
+        dice.Chance(_storage) ? dice.Pick<Misfortune>([Misfortune.Refuse, Misfortune.LoseAnswer, Misfortune.LoseAnswer, Misfortune.Slow])
+            : dice.Chance(_storageCrashes) ? dice.Pick<Misfortune>([Misfortune.CrashBefore, Misfortune.CrashAfter])
+            : Misfortune.None);
+
+    /// <summary>What happens in the next slice of time.</summary>
+    internal (Misfortune Kind, Dice Dice) OfSlice() => At("t", dice =>
+        _ofTime.Length > 0 && dice.Chance(0.1) ? dice.Pick(_ofTime) : Misfortune.None);
+
+    private (Misfortune Kind, Dice Dice) At(string kind, Func<Dice, Misfortune> draw)
+    {
+        var number = _moments[kind] = _moments.GetValueOrDefault(kind) + 1;
+        var name = kind + number.ToString(CultureInfo.InvariantCulture);
+        var dice = _root.Fork(name);
+        var drawn = IsOver ? Misfortune.None : draw(dice);
+        if (drawn == Misfortune.None || !_plan.Permits(name))
+            return (Misfortune.None, dice);
+        Struck.Add(name);
+        return (drawn, dice);
+    }
+
+    private static double Rate(Dice dice, bool isOn, double[] rates)
+    {
+        var rate = dice.Pick(rates);
+        return isOn ? rate : 0;
+    }
+}

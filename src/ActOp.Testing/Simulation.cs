@@ -1,0 +1,102 @@
+using ActOp.Testing.Simulated;
+
+namespace ActOp.Testing;
+
+/// <summary>
+/// Runs a test of an application's grains again and again in simulated clusters: the real silos on one thread, in virtual time, each run
+/// from a number, the seed, which determines the order of all events and all faults.
+/// </summary>
+/// <remarks>
+/// A simulation takes the thread pool of the process for itself, so only one runs at a time: a second one waits, and other tests of the
+/// process must not block a thread of the pool meanwhile. Members may be called on any thread.
+/// </remarks>
+public static class Simulation
+{
+    /// <summary>Runs the test once for each of the seeds 1 to <paramref name="seeds"/>, until one fails.</summary>
+    /// <param name="seeds">How many seeds; at least 1.</param>
+    /// <param name="test">The test. It gets a new world for each run, and must keep nothing from one run to the next.</param>
+    /// <param name="budget">Limits; null for the defaults.</param>
+    /// <returns>What was done, if nothing was found.</returns>
+    /// <exception cref="SimulationException">A run fails. Its message has the seed, the story, and a line that reproduces it.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">There are no seeds, or a limit is not positive.</exception>
+    public static Task<SimulationReport> Explore(int seeds, Func<SimulationWorld, Task> test, SimulationBudget? budget = null)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(seeds);
+        ArgumentNullException.ThrowIfNull(test);
+        var exploration = new Exploration(test, Checked(budget));
+        return SimulationThread.Run(() => exploration.Explore(seeds));
+    }
+
+    /// <summary>Runs the test once, as it failed in an exploration of the same build.</summary>
+    /// <param name="seed">The seed that failed.</param>
+    /// <param name="plan">Which faults and commands remain, as the message of the failure says; null for all.</param>
+    /// <param name="test">The test.</param>
+    /// <param name="budget">Limits; null for the defaults.</param>
+    /// <exception cref="SimulationException">The run fails again.</exception>
+    /// <exception cref="FormatException">The plan is none that a message of a failure had.</exception>
+    public static Task<SimulationReport> Replay(ulong seed, string? plan, Func<SimulationWorld, Task> test, SimulationBudget? budget = null)
+    {
+        ArgumentNullException.ThrowIfNull(test);
+        var kept = RunPlan.Parse(plan);
+        var exploration = new Exploration(test, Checked(budget));
+        return SimulationThread.Run(() => exploration.Replay(seed, kept));
+    }
+
+    private static SimulationBudget Checked(SimulationBudget? budget)
+    {
+        budget ??= new SimulationBudget();
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(budget.Steps);
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(budget.VirtualTime, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(budget.RealTime, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfNegative(budget.StoryLines);
+        return budget;
+    }
+}
+
+/// <summary>Limits of a simulation. What reaches one fails and says what it waits for: no simulation hangs.</summary>
+public sealed record SimulationBudget
+{
+    /// <summary>Steps of one run. Default 2,000,000: some minutes of virtual time of a small cluster.</summary>
+    public long Steps { get; init; } = 2_000_000;
+
+    /// <summary>Virtual time of one run. Default 10 minutes.</summary>
+    public TimeSpan VirtualTime { get; init; } = TimeSpan.FromMinutes(10);
+
+    /// <summary>
+    /// Real time of one run, by the clock on the wall. Default 60 s: a run takes well below a second, so what takes longer computes without
+    /// end, or another test of the process blocks the thread pool.
+    /// </summary>
+    public TimeSpan RealTime { get; init; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>Lines of a story, at most; the first and the last are shown. Default 80.</summary>
+    public int StoryLines { get; init; } = 80;
+}
+
+/// <summary>What a simulation has done when it has found nothing.</summary>
+/// <param name="Runs">Runs of the test.</param>
+/// <param name="Steps">Steps of all runs.</param>
+/// <param name="Calls">Calls of grains of the application that silos ran.</param>
+/// <param name="Faults">Faults that happened.</param>
+/// <param name="Simulated">Virtual time of all runs.</param>
+public sealed record SimulationReport(int Runs, long Steps, long Calls, long Faults, TimeSpan Simulated);
+
+/// <summary>A run of a simulation has failed.</summary>
+public sealed class SimulationException : Exception
+{
+    internal SimulationException(ulong seed, string plan, string failure, string message, Exception? cause)
+        : base(message, cause)
+    {
+        Seed = seed;
+        Plan = plan;
+        Failure = failure;
+    }
+
+    /// <summary>The seed of the run.</summary>
+    public ulong Seed { get; }
+
+    /// <summary>Which faults and commands the run has left, for <see cref="Simulation.Replay"/>.</summary>
+    public string Plan { get; }
+
+    /// <summary>What failed, in one line.</summary>
+    public string Failure { get; }
+}

@@ -1,0 +1,194 @@
+using ActOp.Testing.Simulated;
+using Orleans;
+using Orleans.Hosting;
+
+namespace ActOp.Testing;
+
+/// <summary>One simulated cluster, as a test sees it.</summary>
+/// <remarks>
+/// A test says how many silos there are, what is configured and what may go wrong, then starts the cluster and calls grains. It belongs to
+/// one run and is used on the thread of the simulation only.
+/// </remarks>
+public sealed class SimulationWorld
+{
+    private readonly SimulatedRun _run;
+
+    internal SimulationWorld(SimulatedRun run)
+    {
+        _run = run;
+        Silos = new SimulationSilos(run);
+        Faults = new SimulationFaults(run);
+    }
+
+    /// <summary>The number from which everything of the run follows.</summary>
+    public ulong Seed => _run.Seed;
+
+    /// <summary>The silos, and their configuration.</summary>
+    public SimulationSilos Silos { get; }
+
+    /// <summary>Faults that the test makes itself.</summary>
+    public SimulationFaults Faults { get; }
+
+    /// <summary>Random numbers for the test, which depend on the seed only.</summary>
+    public Random Random => _run.Random;
+
+    /// <summary>Virtual time.</summary>
+    public TimeProvider Time => _run.Time;
+
+    /// <summary>The client, outside of the silos. It never fails.</summary>
+    /// <exception cref="InvalidOperationException">The cluster has not been started.</exception>
+    public IClusterClient Client => _run.Client;
+
+    /// <summary>Makes references to grains, for calls of the client.</summary>
+    /// <exception cref="InvalidOperationException">The cluster has not been started.</exception>
+    public IGrainFactory Grains => _run.Client;
+
+    /// <summary>Configures the client as the application does. Before <see cref="Start"/>.</summary>
+    public void ConfigureClient(Action<IClientBuilder> configure)
+    {
+        ArgumentNullException.ThrowIfNull(configure);
+        _run.CheckNotStarted();
+        _run.ClientConfigurations.Add(configure);
+    }
+
+    /// <summary>
+    /// Lets things go wrong by chance from the start of the cluster on. The seed draws which of the permitted kinds happen in a run and how
+    /// often; in some runs nothing goes wrong. Before <see cref="Start"/>.
+    /// </summary>
+    /// <param name="crash">Silos end without a farewell, mostly in the middle of a call or of a write, and come back.</param>
+    /// <param name="partitions">Silos do not reach each other, or not the client, for a while; links are lost.</param>
+    /// <param name="storage">Reads and writes fail, before or after they were done, or are slow.</param>
+    /// <param name="pauses">Silos stand still for a while.</param>
+    /// <param name="moves">Activations end, or move to another silo, after a call.</param>
+    public void RandomFaults(
+        bool crash = false, bool partitions = false, bool storage = false, bool pauses = false, bool moves = false)
+    {
+        _run.CheckNotStarted();
+        _run.Kinds = new RandomFaultKinds(crash, partitions, storage, pauses, moves);
+    }
+
+    /// <summary>Starts the silos and the client, and waits until all of them know each other.</summary>
+    /// <exception cref="InvalidOperationException">It was started before, or a silo or the client does not start.</exception>
+    public Task Start() => _run.StartAsync();
+
+    /// <summary>Waits in virtual time.</summary>
+    public Task Delay(TimeSpan time)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(time, TimeSpan.Zero);
+        return _run.DelayAsync(time.Ticks);
+    }
+
+    /// <summary>Runs something beside the rest of the test, as another client would: it begins at a moment that the seed draws.</summary>
+    /// <param name="name">What the story and an overdue run call it.</param>
+    /// <param name="work">What is done.</param>
+    public Task Run(string name, Func<Task> work)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        ArgumentNullException.ThrowIfNull(work);
+        return _run.BesideAsync(name, work);
+    }
+
+    /// <summary>
+    /// Does one thing that the test could also do without. A failure can be played again with some commands only, so a command must not
+    /// rely on others having run.
+    /// </summary>
+    /// <param name="text">What the story calls it.</param>
+    /// <param name="action">What is done.</param>
+    /// <returns>Whether it ran: false where a replay leaves it out.</returns>
+    public Task<bool> Command(string text, Func<Task> action)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(text);
+        ArgumentNullException.ThrowIfNull(action);
+        return _run.CommandAsync(text, action);
+    }
+
+    /// <summary>Ends the run as a failure if the condition does not hold.</summary>
+    /// <param name="condition">What must hold now.</param>
+    /// <param name="text">What is wrong if it does not hold.</param>
+    public void Check(bool condition, string text)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(text);
+        if (!condition)
+            throw new CheckFailedException(text);
+    }
+
+    /// <summary>Adds a line to the story.</summary>
+    public void Note(string text) => _run.Tell("test", text);
+
+    /// <summary>
+    /// Ends everything that goes wrong, by chance or by the test, brings all silos back, and waits until all know each other. Nothing goes
+    /// wrong by chance afterwards.
+    /// </summary>
+    public Task Settle() => _run.SettleAsync();
+}
+
+/// <summary>The silos of a simulated cluster.</summary>
+/// <remarks>Used on the thread of the simulation only.</remarks>
+public sealed class SimulationSilos
+{
+    private readonly SimulatedRun _run;
+
+    internal SimulationSilos(SimulatedRun run) => _run = run;
+
+    /// <summary>How many silos start; 1 to 9. Default 3: with two, the end of one leaves no other to talk to.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">Less than 1 or more than 9.</exception>
+    public int Count
+    {
+        get => _run.SiloCount;
+        set
+        {
+            ArgumentOutOfRangeException.ThrowIfNegativeOrZero(value);
+            ArgumentOutOfRangeException.ThrowIfGreaterThan(value, 9);
+            _run.CheckNotStarted();
+            _run.SiloCount = value;
+        }
+    }
+
+    /// <summary>
+    /// Configures each silo as the application does. Storages and the table of reminders that it adds are replaced by simulated ones, which
+    /// outlive the silos; clustering and endpoints are those of the simulation. Before the start.
+    /// </summary>
+    public void Configure(Action<ISiloBuilder> configure)
+    {
+        ArgumentNullException.ThrowIfNull(configure);
+        _run.CheckNotStarted();
+        _run.SiloConfigurations.Add(configure);
+    }
+}
+
+/// <summary>Faults that a test makes at a moment of its choice. A silo is named by its number, from 1.</summary>
+/// <remarks>Used on the thread of the simulation only, after the start of the cluster.</remarks>
+public sealed class SimulationFaults
+{
+    private readonly SimulatedRun _run;
+
+    internal SimulationFaults(SimulatedRun run) => _run = run;
+
+    /// <summary>Ends a silo without a farewell. Does nothing if it is down.</summary>
+    public void Crash(int silo) => _run.Crash(Checked(silo), "the test says so");
+
+    /// <summary>Starts a silo that is down. Does nothing if it runs.</summary>
+    public void Restart(int silo) => _run.Restart(Checked(silo));
+
+    /// <summary>Two silos do not reach each other any more, until <see cref="Heal"/>.</summary>
+    public void Partition(int one, int other) => _run.Part(Checked(one), Checked(other));
+
+    /// <summary>All reach each other again.</summary>
+    public void Heal() => _run.Heal();
+
+    /// <summary>The next write of a grain's state throws.</summary>
+    /// <param name="isDone">Whether it is done nevertheless: only its answer is lost.</param>
+    public void FailNextWrite(bool isDone) => _run.FailNextWrite(isDone);
+
+    private int Checked(int silo)
+    {
+        if (silo < 1 || silo > _run.SiloCount)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(silo), silo, "Silos have the numbers 1 to " + _run.SiloCount + "; see SimulationSilos.Count.");
+        }
+
+        _run.CheckStarted();
+        return silo;
+    }
+}

@@ -1,0 +1,105 @@
+using Orleans.Providers;
+
+namespace ActOp.Verify.Tests;
+
+/// <summary>An account that is told what to add, and that clients tell again when they get no answer.</summary>
+public interface IAccount : IGrainWithStringKey
+{
+    Task Deposit(int payment, int amount);
+
+    Task<int> GetBalance();
+}
+
+/// <summary>Adds twice what is told twice.</summary>
+public interface ICarelessAccount : IAccount;
+
+/// <summary>Knows what it was told before.</summary>
+public interface ICarefulAccount : IAccount;
+
+[GenerateSerializer]
+public sealed class AccountState
+{
+    [Id(0)]
+    public int Balance { get; set; }
+
+    [Id(1)]
+    public HashSet<int> Payments { get; set; } = [];
+}
+
+/// <summary>An answer that is lost makes its caller pay again.</summary>
+[StorageProvider(ProviderName = "bank")]
+public sealed class CarelessAccount : Grain<AccountState>, ICarelessAccount
+{
+    public Task Deposit(int payment, int amount)
+    {
+        State.Balance += amount;
+        return WriteStateAsync();
+    }
+
+    public Task<int> GetBalance() => Task.FromResult(State.Balance);
+}
+
+/// <summary>A payment has a number, and one that was made is not made again; a write in doubt ends the activation.</summary>
+[StorageProvider(ProviderName = "bank")]
+public sealed class CarefulAccount : Grain<AccountState>, ICarefulAccount
+{
+    public async Task Deposit(int payment, int amount)
+    {
+        if (!State.Payments.Add(payment))
+            return;
+        State.Balance += amount;
+        try
+        {
+            await WriteStateAsync();
+        }
+        catch
+        {
+            // What was written is not known: the next call reads it.
+            await ReadStateAsync();
+            throw;
+        }
+    }
+
+    public Task<int> GetBalance() => Task.FromResult(State.Balance);
+}
+
+/// <summary>The first test of docs/verify.md.</summary>
+public sealed class AccountTests
+{
+    [Fact]
+    public async Task A_payment_that_is_made_again_after_a_lost_answer_is_found() =>
+        await Planted.FindAsync(PayAsync<ICarelessAccount>, "The balance is ");
+
+    [Fact]
+    public async Task An_account_that_knows_its_payments_passes()
+    {
+        var report = await Simulation.Explore(Planted.Passed, PayAsync<ICarefulAccount>);
+        TestContext.Current.TestOutputHelper?.WriteLine(report.ToString());
+        Assert.Equal(Planted.Passed, report.Runs);
+        Assert.True(report.Faults > 0);
+        Assert.True(report.Calls >= 6 * Planted.Passed);
+    }
+
+    private static async Task PayAsync<TAccount>(SimulationWorld world)
+        where TAccount : IAccount
+    {
+        world.Silos.Configure(silo => silo.AddMemoryGrainStorage("bank"));
+        world.RandomFaults(crash: true, storage: true);
+        await world.Start();
+        var account = world.Grains.GetGrain<TAccount>("alice");
+        var paid = 0;
+        for (var payment = 1; payment <= 5; payment++)
+        {
+            var number = payment;
+            await world.Command("pay " + number, async () =>
+            {
+                paid += 10;
+                await Planted.RetryAsync(world, () => account.Deposit(number, 10));
+            });
+        }
+
+        await world.Settle();
+        var balance = await account.GetBalance();
+        world.Check(balance == paid, "The balance is " + balance + " after payments of " + paid + ".");
+    }
+}
