@@ -110,10 +110,12 @@ public class HostTests
     {
         var lines = new LogCapture();
         var log = new Runtime.Foundation.Log(lines);
-        log.LongTurn(Runtime.Foundation.SystemGrainIds.SystemTarget("cluster", SiloAddress.Zero), 300);
+        log.LongTurn(Runtime.Foundation.SystemGrainIds.SystemTarget("cluster", SiloAddress.Zero), null, 300);
         Assert.Empty(lines.Lines(LogLevel.Warning));
-        log.LongTurn(GrainId.Create("shop", "1"), 300);
-        Assert.Contains("out of grains", Assert.Single(lines.Lines(LogLevel.Warning)), StringComparison.Ordinal);
+        log.LongTurn(GrainId.Create("shop", "1"), null, 300);
+        Assert.Contains("A turn of shop/1 took 300 ms", Assert.Single(lines.Lines(LogLevel.Warning)), StringComparison.Ordinal);
+        log.LongTurn(GrainId.Create("shop", "1"), "batch", 300);
+        Assert.Contains("A turn of shop/1 of the group batch took 300 ms", lines.Lines(LogLevel.Warning)[1], StringComparison.Ordinal);
     }
 
     [Fact]

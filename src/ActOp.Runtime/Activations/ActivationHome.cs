@@ -83,7 +83,7 @@ internal sealed class ActivationParts
     internal void ReportLongTurn(Activation activation, long milliseconds)
     {
         Local.Counts.Add(NodeEvent.LongTurn);
-        Local.Log.LongTurn(activation.GrainId, milliseconds);
+        Local.Log.LongTurn(activation.GrainId, ((IStageItem)activation).Group?.Shape.Name, milliseconds);
     }
 
     /// <summary>

@@ -49,9 +49,9 @@ internal sealed partial class Log(ILogger logger)
     private static partial void CertificateRead(ILogger logger, string subject, DateTime until, string source);
 
     [LoggerMessage(200, LogLevel.Warning,
-        "A turn of {grain} took {milliseconds} ms: it blocked a thread of the work stage. Move long computations and blocking calls out "
-            + "of grains.")]
-    private static partial void LongTurn(ILogger logger, GrainId grain, long milliseconds);
+        "A turn of {grain}{ofGroup} took {milliseconds} ms: it blocked a thread of the work stage. Move long computations and blocking "
+            + "calls out of grains.")]
+    private static partial void LongTurn(ILogger logger, GrainId grain, string ofGroup, long milliseconds);
 
     [LoggerMessage(1410, LogLevel.Information,
         "A step of the service {service} of this silo took {milliseconds} ms: the process was paused, or it had too few processors.")]
@@ -275,12 +275,12 @@ internal sealed partial class Log(ILogger logger)
     internal void OverloadEnded(SiloAddress silo) => OverloadEnded(logger, silo);
 
     /// <summary>Of a grain or an observer, which the application can change, or of a service of the runtime.</summary>
-    internal void LongTurn(GrainId grain, long milliseconds)
+    internal void LongTurn(GrainId grain, string? group, long milliseconds)
     {
         if (SystemGrainIds.IsControl(grain))
             LongSystemTurn(logger, grain, milliseconds);
         else
-            LongTurn(logger, grain, milliseconds);
+            LongTurn(logger, grain, group is null ? "" : " of the group " + group, milliseconds);
     }
 
     internal void TurnFailed(GrainId grain, Exception exception) => TurnFailed(logger, grain, exception);
