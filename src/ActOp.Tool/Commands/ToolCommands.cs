@@ -112,9 +112,10 @@ internal sealed class ToolCommands
         {
             return _output.Print(failure, isJson);
         }
-        catch (UnauthorizedAccessException exception)
+        catch (UnauthorizedAccessException)
         {
-            return _output.Print(new ToolException(ExitCode.NotAllowed, exception.Message + " " + ConnectionOptions.HowToBecomeOperator),
+            return _output.Print(
+                new ToolException(ExitCode.NotAllowed, "The tool is no operator of this cluster. " + ConnectionOptions.HowToBecomeOperator),
                 isJson);
         }
         catch (Exception exception) when (exception is SiloUnavailableException or TimeoutException)
