@@ -41,6 +41,7 @@ internal sealed class HandshakeFrame
         Token = 13,
         Proof = 14,
         Mark = 15,
+        Layout = 16,
     }
 
     private static ReadOnlySpan<byte> Magic => "ActOpM\r\n"u8;
@@ -70,6 +71,9 @@ internal sealed class HandshakeFrame
 
     /// <summary>Data links of the session.</summary>
     public ushort Links { get; set; } = 1;
+
+    /// <summary>What the data links carry (<see cref="LinkLayout"/>); empty if none has a name.</summary>
+    public byte[] Layout { get; set; } = [];
 
     /// <summary>The newest session dialled by the receiver of this frame that the sender has known connected.</summary>
     public ulong Supersedes { get; set; }
@@ -129,6 +133,8 @@ internal sealed class HandshakeFrame
                 WriteField(buffer, ref at, Tag.Token, Token);
                 if (Mark != 0)
                     WriteField(buffer, ref at, Tag.Mark, Mark, 8);
+                if (Layout.Length > 0)
+                    WriteField(buffer, ref at, Tag.Layout, Layout);
 
                 break;
             case HandshakeKind.Welcome:
@@ -189,7 +195,8 @@ internal sealed class HandshakeFrame
             && Cluster.Length == HandshakeTranscript.HashBytes && Service.Length == HandshakeTranscript.HashBytes,
         HandshakeKind.Answer => IsNode,
         HandshakeKind.Claim => Token.Length == HandshakeTranscript.TokenBytes && Links is >= 1 and <= WireLimits.LinksPerPeer
-            && (Channel == Channel.Control ? Index == 0 : Channel == Channel.Data && Index < Links),
+            && (Channel == Channel.Control ? Index == 0 : Channel == Channel.Data && Index < Links)
+            && LinkLayout.Decode(Layout, Links) is not null,
         HandshakeKind.Welcome => Token.Length == HandshakeTranscript.TokenBytes,
         _ => true,
     } && Proof.Length is 0 or HandshakeTranscript.HashBytes;
@@ -214,6 +221,7 @@ internal sealed class HandshakeFrame
             case Tag.Nonce: Nonce = value.ToArray(); break;
             case Tag.Token: Token = value.ToArray(); break;
             case Tag.Mark: Mark = Number(value); break;
+            case Tag.Layout: Layout = value.ToArray(); break;
             case Tag.Proof: Proof = value.ToArray(); break;
         }
     }

@@ -60,6 +60,7 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
         Channel = link.Channel,
         Index = (ushort)link.Index,
         Links = (ushort)session.DataLinks,
+        Layout = session.Layout.Encode(),
         Supersedes = session.Peer.LastAccepted,
         Token = keys.TokenFor(acceptor),
         Mark = self.Kind == NodeKind.Client ? keys.Mark : 0,

@@ -212,7 +212,7 @@ internal sealed class Handshakes(
             current.Abort(DisconnectReason.Superseded);
         }
 
-        var session = new Session(peer, claim.Session, dialled: false, claim.Links);
+        var session = new Session(peer, claim.Session, dialled: false, claim.Links, LinkLayout.Decode(claim.Layout, claim.Links));
         peer.Arriving = session;
         sessions.Limit(session);
         return session;

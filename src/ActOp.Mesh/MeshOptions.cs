@@ -15,6 +15,12 @@ public sealed class MeshOptions
     public int LinksPerPeer { get; set; } = 1;
 
     /// <summary>
+    /// Further data links of each peer that carry named frames only (<see cref="Peer.GetLink(uint, int)"/>), decided by the end that
+    /// dials. The number of a name is its place in this list, from 1. At most 16 names, and 64 data links in all. Default: none.
+    /// </summary>
+    public IReadOnlyList<NamedLinks> NamedLinks { get; set; } = [];
+
+    /// <summary>
     /// Bytes accepted but not yet taken by the network, per link, before <see cref="SendResult.Full"/>. One frame always fits an empty
     /// link. The data links of a client's session share it, with 64 KiB each at least.
     /// </summary>
@@ -156,6 +162,9 @@ public sealed class MeshOptions
     /// <summary>The highest version of the protocol that the node speaks. For tests: with a lower one, it is of an earlier build.</summary>
     internal ushort HighestVersion { get; set; } = HandshakeFrame.HighestVersion;
 
+    /// <summary>The data links of a session that this node dials.</summary>
+    internal int AllLinks => LinksPerPeer + NamedLinks.Sum(static one => one.Links);
+
     /// <summary>How often a node sends and checks keep-alives; null if both are disabled.</summary>
     internal TimeSpan? KeepAlivePeriod
         => KeepAliveInterval > TimeSpan.Zero ? KeepAliveInterval : KeepAliveTimeout > TimeSpan.Zero ? KeepAliveTimeout / 4 : null;
@@ -166,6 +175,11 @@ public sealed class MeshOptions
         Check(WireLimits.IsName(ClusterId, 512), nameof(ClusterId), "must have 1 to 512 bytes");
         Check(WireLimits.IsName(ServiceId, 512), nameof(ServiceId), "must have 1 to 512 bytes");
         Check(LinksPerPeer is >= 1 and <= WireLimits.LinksPerPeer, nameof(LinksPerPeer), "must be 1 to 64");
+        Check(NamedLinks.Count <= LinkLayout.MaxNames && NamedLinks.DistinctBy(static one => one.Name).Count() == NamedLinks.Count
+            && NamedLinks.All(static one => WireLimits.IsName(one.Name, LinkLayout.MaxNameBytes)),
+            nameof(NamedLinks), "must have 16 different names at most, of 1 to 64 bytes");
+        Check(NamedLinks.All(static one => one.Links >= 1) && AllLinks <= WireLimits.LinksPerPeer, nameof(NamedLinks),
+            "must have 1 link or more for each name, and 64 in all with LinksPerPeer");
         Check(SendQueueBytes is >= 1024 and <= 1 << 30, nameof(SendQueueBytes), "must be 1 KiB to 1 GiB");
         Check(MaxFrameBytes is >= 64 and <= 1 << 30, nameof(MaxFrameBytes), "must be 64 bytes to 1 GiB");
         var clientFrame = MaxClientFrameBytes ?? MaxFrameBytes;

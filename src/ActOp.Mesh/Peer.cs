@@ -18,6 +18,12 @@ public sealed class Peer
 {
     private readonly MeshNode _node;
     private volatile Link[]? _data;
+
+    /// <summary>The data links with and without a name.</summary>
+    private volatile Link[]? _all;
+
+    /// <summary>The data links for each name of the options.</summary>
+    private volatile Link[][]? _named;
     private volatile Link? _control;
     private volatile NodeId? _id;
     private volatile Peer? _mergedInto;
@@ -79,8 +85,11 @@ public sealed class Peer
     /// <summary>The version of the protocol that both ends speak; 0 unless connected.</summary>
     public int ProtocolVersion => Control?.ProtocolVersion ?? 0;
 
-    /// <summary>Number of data links; 0 unless connected.</summary>
+    /// <summary>Number of data links without a name; 0 unless connected.</summary>
     public int DataLinks => Data?.Length ?? 0;
+
+    /// <summary>All data links, also the named ones; empty unless connected.</summary>
+    public IReadOnlyList<Link> Links => All ?? [];
 
     /// <summary>Why the last dial failed; null before the first failure, and after a dial that did not fail.</summary>
     public DialFailure? LastFailure
@@ -115,6 +124,10 @@ public sealed class Peer
     /// <summary>The data links; null unless connected.</summary>
     private Link[]? Data => _mergedInto is { } other ? other.Data : _data;
 
+    private Link[]? All => _mergedInto is { } other ? other.All : _all;
+
+    private Link[][]? Named => _mergedInto is { } other ? other.Named : _named;
+
     /// <summary>
     /// The data link for a key: the same key has the same link as long as the session lasts, so its frames stay in order. Null unless
     /// connected.
@@ -123,6 +136,17 @@ public sealed class Peer
     {
         var links = Data;
         return links is null ? null : links.Length == 1 ? links[0] : links[affinityHash % (uint)links.Length];
+    }
+
+    /// <summary>As <see cref="GetLink(uint)"/>, among the links of a name. Those without a name if the session has none for it.</summary>
+    /// <param name="affinityHash">The key.</param>
+    /// <param name="name">The number of the name in <see cref="MeshOptions.NamedLinks"/>, from 1; 0 for the links without a name.</param>
+    public Link? GetLink(uint affinityHash, int name)
+    {
+        if (name == 0)
+            return GetLink(affinityHash);
+        var links = Named?[name - 1];
+        return links?[affinityHash % (uint)links.Length];
     }
 
     /// <summary>
@@ -138,14 +162,14 @@ public sealed class Peer
     /// </summary>
     public void PauseReading(ReadPause reason)
     {
-        foreach (var link in Data ?? [])
+        foreach (var link in Links)
             link.PauseReading(reason);
     }
 
     /// <summary>Reads its data links again if there is no other reason; without effect if they are not paused for this one.</summary>
     public void ResumeReading(ReadPause reason)
     {
-        foreach (var link in Data ?? [])
+        foreach (var link in Links)
             link.ResumeReading(reason);
     }
 
@@ -162,7 +186,11 @@ public sealed class Peer
         Mark = session?.Mark ?? 0;
         IsOperator = session is { IsDialled: false, IsOperator: true };
         _control = session?.Control;
-        _data = session?.Data();
+        var all = session?.Data();
+        _all = all;
+        _named = all is null ? null
+            : [.. _node.Options.NamedLinks.Select(own => session!.Layout.LinksOf(own.Name, all))];
+        _data = all is null ? null : session!.Layout.Unnamed(all);
     }
 }
 

@@ -11,8 +11,9 @@ internal sealed class Session
     private readonly Link?[] _links;
     private int _closed;
 
-    public Session(Peer peer, ulong number, bool dialled, int dataLinks)
+    public Session(Peer peer, ulong number, bool dialled, int dataLinks, LinkLayout? layout = null)
     {
+        Layout = layout ?? LinkLayout.Plain;
         Peer = peer;
         Number = number;
         IsDialled = dialled;
@@ -20,6 +21,9 @@ internal sealed class Session
     }
 
     public Peer Peer { get; set; }
+
+    /// <summary>As the end that has dialled says.</summary>
+    public LinkLayout Layout { get; }
 
     public ulong Number { get; }
 
@@ -426,7 +430,8 @@ internal sealed class Dials(
     {
         Invariant.Holds(peer.Current is null && peer.Arriving is null && peer.Dial is null);
         _lastSession++;
-        var session = new Session(peer, _lastSession, dialled: true, options.LinksPerPeer);
+        var layout = new LinkLayout(options.NamedLinks);
+        var session = new Session(peer, _lastSession, dialled: true, options.LinksPerPeer + layout.NamedCount, layout);
         peer.Dial = session;
         sessions.Limit(session);
         try

@@ -169,6 +169,37 @@ public class NodeTests
     }
 
     [Fact]
+    public void Links_with_a_name_are_the_same_at_both_ends_and_a_name_without_links_has_those_without_a_name()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a", options => options.NamedLinks = [new("bulk", 2), new("news", 1)]);
+        var b = mesh.Add("b", options => options.NamedLinks = [new("mail", 1), new("news", 3)]);
+        var ab = a.Mesh.Connect(b.EndPoint);
+        mesh.Until(() => ab.State == PeerState.Connected && b.Connected.Count == 1, "connected");
+        var ba = b.Connected[0];
+        // As the end that dials says.
+        Assert.Equal((1, 4, 1, 4), (ab.DataLinks, ab.Links.Count, ba.DataLinks, ba.Links.Count));
+        Assert.Equal([1, 2], [ab.GetLink(0, 1)!.Index, ab.GetLink(1, 1)!.Index]);
+        Assert.Equal([3, 3], [ab.GetLink(8, 2)!.Index, ba.GetLink(9, 2)!.Index]);
+        Assert.Same(ba.GetLink(5), ba.GetLink(5, 1));
+        Assert.Same(ab.GetLink(5), ab.GetLink(5, 0));
+        foreach (var link in ba.Links)
+            Assert.Equal(SendResult.Accepted, link.TryAppend(Number(1)));
+        mesh.Until(() => a.AllFrames.Count() == 4, "frames");
+    }
+
+    [Theory]
+    [InlineData(new byte[] { 0, 1 })]
+    [InlineData(new byte[] { 3, 65, 1 })]
+    [InlineData(new byte[] { 1, 65, 0 })]
+    [InlineData(new byte[] { 1, 65, 2, 1, 66, 1 })]
+    public void A_layout_that_does_not_fit_its_links_is_none(byte[] bytes)
+    {
+        Assert.Null(LinkLayout.Decode(bytes, 3));
+        Assert.NotNull(LinkLayout.Decode([1, 65, 1, 1, 66, 1], 3));
+    }
+
+    [Fact]
     public void A_stopped_search_dials_no_more_and_a_new_one_does()
     {
         using var mesh = new TestMesh(Wire.Memory);
@@ -295,5 +326,13 @@ public class NodeTests
     {
         var error = Assert.Throws<ArgumentException>(() => new MeshOptions { LinksPerPeer = 0 }.Validate());
         Assert.Contains("MeshOptions.LinksPerPeer", error.Message);
+        IReadOnlyList<NamedLinks>[] wrong =
+            [[new("", 1)], [new("a", 0)], [new("a", 64)], [new("a", 1), new("a", 1)], [new(new string('n', 65), 1)]];
+        foreach (var named in wrong)
+        {
+            error = Assert.Throws<ArgumentException>(() => new MeshOptions { NamedLinks = named }.Validate());
+            Assert.Contains("MeshOptions.NamedLinks", error.Message);
+        }
+
     }
 }

@@ -61,6 +61,9 @@ public sealed class CallMethod(
     /// <summary>Type arguments of a generic interface or method, in the manifest's notation, or null; travels with requests.</summary>
     public string? TypeArguments { get; init; }
 
+    /// <summary>The channel of its calls (<c>ChannelAttribute</c>), or null.</summary>
+    public string? Channel { get; init; }
+
     /// <summary>The interface's method.</summary>
     public MethodInfo Info => _method ??= method();
 
@@ -75,7 +78,7 @@ public sealed class CallMethod(
 
     /// <summary>The same method with another timeout.</summary>
     internal CallMethod With(TimeSpan? timeout) =>
-        new(InterfaceType, InterfaceName, Name, Id, Options, timeout, () => Info) { TypeArguments = TypeArguments };
+        new(InterfaceType, InterfaceName, Name, Id, Options, timeout, () => Info) { TypeArguments = TypeArguments, Channel = Channel };
 }
 
 /// <summary>

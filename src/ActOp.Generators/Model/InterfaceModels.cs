@@ -49,6 +49,7 @@ internal sealed record CallModel(
     ulong Id,
     int Options,
     long TimeoutTicks,
+    string Channel,
     ReturnKind Return,
     string ResultType,
     string Component,

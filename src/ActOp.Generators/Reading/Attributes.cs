@@ -13,6 +13,7 @@ internal static class Attributes
     public const string AlwaysInterleave = "Orleans.Concurrency.AlwaysInterleaveAttribute";
     public const string Unordered = "Orleans.Concurrency.UnorderedAttribute";
     public const string ResponseTimeout = "Orleans.ResponseTimeoutAttribute";
+    public const string Channel = "ActOp.Channels.ChannelAttribute";
     public const string GenerateMethodSerializers = "Orleans.GenerateMethodSerializersAttribute";
     public const string InvokableBaseType = "Orleans.InvokableBaseTypeAttribute";
     public const string DefaultInvokableBaseType = "Orleans.DefaultInvokableBaseTypeAttribute";

@@ -215,6 +215,7 @@ internal sealed class InterfaceReader(Compilation compilation)
             MethodId(method, extension),
             Options(method) | (custom is not null && CustomRequests.IsOutgoingFilter(custom.Base) ? 0x400 : 0),
             Timeout(method),
+            Attributes.Text(method, Attributes.Channel) ?? Attributes.Text(method.ContainingType, Attributes.Channel) ?? "",
             Return(method.ReturnType),
             Result(method) is { } result ? TypeText.SourceOf(result) : "",
             extension is not null ? TypeText.SourceOf(extension) : IsExtension(type) ? TypeText.SourceOf(type) : "",

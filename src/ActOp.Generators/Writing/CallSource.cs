@@ -92,12 +92,16 @@ internal static class CallSource
         var generics = "new global::System.Type[] { "
             + string.Join(", ", call.MethodTypeParameterNames.Select(static p => "typeof(" + p + ")")) + " }";
         var timeout = call.TimeoutTicks == 0 ? "null" : "global::System.TimeSpan.FromTicks(" + call.TimeoutTicks + "L)";
-        var end = ";";
+        List<string> further = [];
         if (call.Arity > 0)
         {
-            end = " { TypeArguments = global::ActOp.Serialization.TypeManifest.NameArguments("
-                + string.Join(", ", call.TypeParameterNames.Select(static p => "typeof(" + p + ")")) + ") };";
+            further.Add("TypeArguments = global::ActOp.Serialization.TypeManifest.NameArguments("
+                + string.Join(", ", call.TypeParameterNames.Select(static p => "typeof(" + p + ")")) + ")");
         }
+
+        if (call.Channel.Length > 0)
+            further.Add("Channel = " + SourceText.Quote(call.Channel));
+        var end = further.Count == 0 ? ";" : " { " + string.Join(", ", further) + " };";
 
         text.Line(accessibility + " static readonly global::ActOp.Calls.CallMethod s_method = new global::ActOp.Calls.CallMethod(typeof(" +
             call.InterfaceType + "), "

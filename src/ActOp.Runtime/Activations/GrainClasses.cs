@@ -8,6 +8,7 @@ using ActOp.Configuration;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Groups;
 using ActOp.Runtime.Placement;
+using ActOp.Runtime.Routing;
 using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
@@ -50,6 +51,8 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
             .OrderBy(static entry => entry.Name, StringComparer.Ordinal).Select(ReadInterface).ToArray();
         _versions = interfaces.DistinctBy(static entry => entry.Name)
             .ToFrozenDictionary(static entry => entry.Name, static entry => entry.Version, StringComparer.Ordinal);
+        if (services.GetService<IOptions<ChannelsOptions>>()?.Value is { } channels)
+            NodeChannels.CheckInterfaces(channels, InterfacesOf(options));
         if (!hasClasses)
             return new SiloManifest { Interfaces = interfaces };
         var providers = services.GetServices<IGrainTypeProvider>().ToArray();
@@ -66,6 +69,9 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
             Metadata = services.GetService<IOptions<SiloMetadataOptions>>()?.Value.Metadata ?? [],
         };
     }
+
+    private static IEnumerable<Type> InterfacesOf(GrainTypeOptions? options) =>
+        TypeManifest.Interfaces.Select(static entry => entry.Type).Where(type => options is null || options.Interfaces.Contains(type));
 
     /// <summary>The interfaces of this process, for a client.</summary>
     internal SiloManifest LocalInterfaces() => new()

@@ -187,6 +187,10 @@ internal sealed partial class Log(ILogger logger)
     private static partial void TenantsSeparated(
         ILogger logger, long count, string source, string target, string what, Exception? exception);
 
+    [LoggerMessage(615, LogLevel.Information,
+        "{declaration} has [Channel(\"{channel}\")], which has no effect: there are no channels (AddChannels).")]
+    private static partial void ChannelWithoutEffect(ILogger logger, string declaration, string channel);
+
     [LoggerMessage(640, LogLevel.Warning, "The option {option} is set and has no effect: {reason}. See docs/migrating-from-orleans.md.")]
     private static partial void OptionWithoutEffect(ILogger logger, string option, string reason);
 
@@ -320,6 +324,9 @@ internal sealed partial class Log(ILogger logger)
     internal void RehydrationFailed(GrainId grain, Exception exception) => RehydrationFailed(logger, grain, exception);
 
     internal void GroupWithoutEffect(Type grainClass, string group) => GroupWithoutEffect(logger, grainClass, group);
+
+    internal void ChannelWithoutEffect(string declaration, string channel) =>
+        ChannelWithoutEffect(logger, declaration, channel);
 
     internal void GroupRefused(string group, long count, string limit, double value, string what) =>
         GroupRefused(logger, group, count, limit, value, what);

@@ -122,7 +122,7 @@ internal sealed class Node : IDisposable
             Refusals = new Refusals(Local);
             Peers = new PeerTable(Local, Stages, ClusterView, Calls, Sweep,
                 new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf,
-                    setup.ConnectionLimits, Metrics.Meter)
+                    setup.ConnectionLimits, setup.Channels, Metrics.Meter)
                 {
                     LongestClose = siloMessaging?.WaitForMessageToBeQueuedForOutboundTime ?? TimeSpan.FromMilliseconds(500),
                 });

@@ -12,6 +12,7 @@ using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Nodes.Tls;
+using ActOp.Runtime.Routing;
 using ActOp.Runtime.Tenants;
 using ActOp.Staging;
 using ActOp.Staging.Measuring;
@@ -81,6 +82,9 @@ internal sealed record NodeSetup
 
     /// <summary>Whether a silo separates tenants; null if not.</summary>
     internal TenantSeparation? Tenants { get; init; }
+
+    /// <summary>The named channels.</summary>
+    internal required NodeChannels Channels { get; init; }
 
     internal required MeshOptions Mesh { get; init; }
 
@@ -277,12 +281,16 @@ internal static class SetupReader
         OptionRules.Check(scheduling);
         var connections = Option<ConnectionOptions>(services);
         OptionRules.Check(connections);
+        var channels = Option<ChannelsOptions>(services);
+        channels.Validate(connections.ConnectionsPerEndpoint, messaging.MaxMessageBodySize);
         var directory = Option<GrainDirectoryOptions>(services);
         OptionRules.Check(directory);
         var common = services.GetRequiredService<TimeProvider>();
         var time = services.GetKeyedService<TimeProvider>(TimeProviderNames.SystemTimers) ?? common;
+        var named = new NodeChannels(channels, messaging.MaxMessageBodySize);
         var setup = new NodeSetup
         {
+            Channels = named,
             Address = address,
             Name = "",
             Services = services,
@@ -308,6 +316,7 @@ internal static class SetupReader
                 SearchMax = Least(connections.ConnectionRetryDelay, MeshDefaults.SearchMax),
                 ReconnectMax = connections.ConnectionRetryDelay,
                 LinksPerPeer = connections.ConnectionsPerEndpoint,
+                NamedLinks = named.Links,
                 MaxFrameBytes = messaging.MaxMessageBodySize,
                 LargeFrameBytes = LargeFrameBytes,
                 Spin = stages.ReceiveSpin,

@@ -2,6 +2,7 @@ using System.Reflection;
 using ActOp.Configuration;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Groups;
+using ActOp.Runtime.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
@@ -75,6 +76,13 @@ internal static class OptionReport
                 if (NodeGroups.NameOf(type) is { } name)
                     log.GroupWithoutEffect(type, name);
             }
+        }
+
+        if (services.GetService<IOptions<ChannelsOptions>>()?.Value is { Channels.Count: 0 })
+        {
+            var interfaces = services.GetService<IOptions<GrainTypeOptions>>()?.Value.Interfaces ?? [];
+            foreach (var (declaration, channel) in NodeChannels.NamesIn(interfaces))
+                log.ChannelWithoutEffect(declaration, channel);
         }
 
         foreach (var option in services.GetServices<OptionWithoutEffect>())

@@ -89,7 +89,9 @@ internal sealed class FanoutSender(
 
     private bool TryJoin(Call call, GrainReference reference)
     {
-        if (!ReferenceEquals(reference, Receiver) || (call.Flags & Call.Cancellable) != 0 || _singles > MaxSingles)
+        if (!ReferenceEquals(reference, Receiver) || (call.Flags & Call.Cancellable) != 0 || call.Method.Channel is not null)
+            return false;
+        if (_singles > MaxSingles)
             return false;
         Span<byte> digest = stackalloc byte[FanoutFrame.DigestBytes];
         if (FindNode(reference, digest) is not { IsReached: true } node)

@@ -62,7 +62,7 @@ internal sealed class FrameWriter(
             return;
         }
 
-        var sent = peers.Send(target, id, scratch.Buffer.Written);
+        var sent = peers.Send(target, id, scratch.Buffer.Written, channel: ChannelOf(call));
         if (cancellation is not null && !leavesHere && cancellation.EndSend(ticket))
             SendCancel(call, target, ticket);
         if (sent is not null)
@@ -113,15 +113,16 @@ internal sealed class FrameWriter(
     internal void SendReply(Call call)
     {
         var scratch = Scratch.Rent(calls);
+        var channel = ChannelOf(call);
         try
         {
             var writer = new WireWriter(scratch.Buffer, scratch.Session);
             WriteReply(ref writer, call, call.Error);
             writer.Commit();
-            if (scratch.Buffer.Length > local.MaxFrameBytes)
+            if (scratch.Buffer.Length > peers.Channels.MaxFrameBytesOf(channel))
             {
                 throw new LimitExceededException("The reply of " + call.Method.ActivityName + " has " + scratch.Buffer.Length
-                    + " bytes; MaxMessageBodySize is " + local.MaxFrameBytes + ".");
+                    + " bytes; " + peers.Channels.LimitOf(channel) + " is " + peers.Channels.MaxFrameBytesOf(channel) + ".");
             }
         }
         catch (Exception exception)
@@ -133,15 +134,18 @@ internal sealed class FrameWriter(
         }
 
         var origin = (SiloAddress)call.Remote!;
-        var failure = peers.Send(origin, call.RemoteTarget, scratch.Buffer.Written, call.OriginMark);
+        var failure = peers.Send(origin, call.RemoteTarget, scratch.Buffer.Written, call.OriginMark, channel);
         if (failure is not null && RelayFor(call) is { } relay)
-            failure = peers.Send(relay, call.RemoteTarget, Relayed(scratch, origin, call.OriginMark));
+            failure = peers.Send(relay, call.RemoteTarget, Relayed(scratch, origin, call.OriginMark), channel: channel);
         if (failure is LimitExceededException)
             failure = SendInstead(call, origin, failure);
         if (failure is not null)
             local.Log.ReplyLost(call.Method.ActivityName, call.RemoteTarget, origin, failure);
         call.Recycle();
     }
+
+    /// <summary>The number of the channel that carries the call and its answer.</summary>
+    private int ChannelOf(Call call) => call.Method.Channel is { } name ? peers.Channels.NumberOf(name) : 0;
 
     /// <summary>The caller is told why its answer does not come: the news is short, so there is mostly room for it.</summary>
     private Exception? SendInstead(Call call, SiloAddress origin, Exception reason)

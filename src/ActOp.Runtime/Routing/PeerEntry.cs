@@ -10,7 +10,8 @@ namespace ActOp.Runtime.Routing;
 /// <summary>One other node: its links, and the frames that wait for a link or for room in it.</summary>
 /// <remarks>
 /// Any thread sends. While frames wait, later ones of the same node and channel are queued behind them, so order is kept; the lock guards
-/// only that slow path. Control frames have a queue and a limit of their own: nothing of the data, however much waits, is before them. Owns
+/// only that slow path. Control frames and each named channel have a queue and a limit of their own: nothing of the data, however much
+/// waits, is before control frames, and nothing of one channel is before another. Owns
 /// the waiting frames, up to a limit of bytes each, until they are sent or dropped with their link, dial or node; then the callers get an
 /// exception. At most one continuation for each queue waits for room in a link. A client for which much waits is not read until little
 /// does: who does not take its answers makes no further ones, and what it has asked for stays in the network.
@@ -18,8 +19,12 @@ namespace ActOp.Runtime.Routing;
 internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sender)
 {
     private readonly Lock _gate = new();
-    private readonly WaitingFrames _controls = new();
-    private readonly WaitingFrames _data = new();
+    private readonly WaitingFrames _controls = new(control: true, channel: 0);
+    private readonly WaitingFrames _data = new(control: false, channel: 0);
+
+    /// <summary>Those of the named channels.</summary>
+    private readonly WaitingFrames[] _named =
+        [.. Enumerable.Range(1, table.Channels.Count).Select(static channel => new WaitingFrames(control: false, channel))];
     private Peer? _peer;
 
     /// <summary>Closed, it is not dialled any more, and another one takes its place.</summary>
@@ -57,8 +62,8 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             if (Connection is not { } peer)
                 return 0;
             var bytes = peer.Control?.BytesReceived ?? 0;
-            for (var index = 0u; index < peer.DataLinks; index++)
-                bytes += peer.GetLink(index)?.BytesReceived ?? 0;
+            foreach (var link in peer.Links)
+                bytes += link.BytesReceived;
             return bytes;
         }
     }
@@ -83,7 +88,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// </summary>
     internal bool IsForsaken(long now)
     {
-        if (Connection is not null || !(_controls.IsWaiting || _data.IsWaiting))
+        if (Connection is not null || !IsWaiting)
             return false;
         EnsureDialled();
         lock (_gate)
@@ -94,21 +99,19 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         }
     }
 
-    internal Exception? Send(uint affinity, bool control, ReadOnlySpan<byte> frame)
+    /// <summary>Sends a frame, or keeps it until there is a link, or room in it. Returns why not when it can't.</summary>
+    internal Exception? Send(uint affinity, bool control, ReadOnlySpan<byte> frame, int channel = 0)
     {
-        if (frame.Length > table.MaxFrameBytes)
+        if (frame.Length > table.Channels.MaxFrameBytesOf(channel))
         {
             return new LimitExceededException("A message of " + frame.Length + " bytes to " + address
-                + " exceeds MaxMessageBodySize, which is " + table.MaxFrameBytes + ".");
+                + " exceeds " + table.Channels.LimitOf(channel) + ", which is " + table.Channels.MaxFrameBytesOf(channel) + ".");
         }
 
-        if (Connection is { } peer && !(control ? _controls : _data).IsWaiting
-            && Append(peer, affinity, control, frame) == SendResult.Accepted)
-        {
+        var waiting = control ? _controls : channel == 0 ? _data : _named[channel - 1];
+        if (Connection is { } peer && !waiting.IsWaiting && Append(peer, affinity, waiting, frame) == SendResult.Accepted)
             return null;
-        }
-
-        return Wait(affinity, control, frame);
+        return Wait(affinity, waiting, frame);
     }
 
     /// <summary>Sends through a peer from now on. False if the entry is closed: another one must have its place.</summary>
@@ -185,7 +188,11 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     internal void Break() => Connection?.Close();
 
     /// <summary>The bytes that wait for it. Any thread.</summary>
-    internal long WaitingBytes => _controls.Bytes + _data.Bytes;
+    internal long WaitingBytes => _controls.Bytes + DataBytes;
+
+    private bool IsWaiting => _controls.IsWaiting || _data.IsWaiting || Array.Exists(_named, static one => one.IsWaiting);
+
+    private long DataBytes => _data.Bytes + _named.Sum(static one => one.Bytes);
 
     /// <summary>A client that does not read and holds most of what may wait: its session ends, and what waits for it is dropped.</summary>
     internal void EndForRoom()
@@ -207,19 +214,21 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     {
         if (Connection is not { } peer)
             return;
-        for (var index = 0u; index < peer.DataLinks; index++)
+        foreach (var link in peer.Links)
         {
-            if (peer.GetLink(index) is { QueuedBytes: > 0, Tag: LinkFlusher flusher })
+            if (link is { QueuedBytes: > 0, Tag: LinkFlusher flusher })
                 flusher.Schedule();
         }
     }
 
-    private static SendResult Append(Peer peer, uint affinity, bool control, ReadOnlySpan<byte> frame) =>
-        (control ? peer.Control : peer.GetLink(affinity)) is { } link ? SendBatch.Append(link, frame, control) : SendResult.Closed;
+    private static SendResult Append(Peer peer, uint affinity, WaitingFrames kind, ReadOnlySpan<byte> frame) =>
+        LinkOf(peer, affinity, kind) is { } link ? SendBatch.Append(link, frame, kind.AreControls) : SendResult.Closed;
 
-    private Exception? Wait(uint affinity, bool control, ReadOnlySpan<byte> frame)
+    private static Link? LinkOf(Peer peer, uint affinity, WaitingFrames kind) =>
+        kind.AreControls ? peer.Control : peer.GetLink(affinity, kind.Channel);
+
+    private Exception? Wait(uint affinity, WaitingFrames waiting, ReadOnlySpan<byte> frame)
     {
-        var waiting = control ? _controls : _data;
         while (true)
         {
             lock (_gate)
@@ -230,7 +239,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
                 {
                     waiting.Add(new WaitingFrame(frame.ToArray(), affinity, table.Now));
                     // Repeated for each frame: the client may have other links since.
-                    if (!control && address.IsClient && waiting.Bytes >= table.Waiting.PauseAt)
+                    if (!waiting.AreControls && address.IsClient && waiting.Bytes >= table.Waiting.PauseAt)
                         Pause(true);
                     break;
                 }
@@ -255,12 +264,14 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
 
     private void Drain()
     {
-        Drain(_controls, control: true);
-        Drain(_data, control: false);
+        Drain(_controls);
+        Drain(_data);
+        foreach (var channel in _named)
+            Drain(channel);
     }
 
     /// <summary>Sends waiting frames until a link is full; continues when the link has room again.</summary>
-    private void Drain(WaitingFrames waiting, bool control)
+    private void Drain(WaitingFrames waiting)
     {
         lock (_gate)
         {
@@ -268,13 +279,12 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             {
                 Invariant.Holds(!_closed);
                 next.CountWait(table.Now);
-                var result = Append(peer, next.Affinity, control, next.Frame);
-                if (result == SendResult.Full && (control ? peer.Control : peer.GetLink(next.Affinity)) is { } link)
+                var result = Append(peer, next.Affinity, waiting, next.Frame);
+                if (result == SendResult.Full && LinkOf(peer, next.Affinity, waiting) is { } link)
                 {
                     waiting.IsDraining = true;
                     // Completes also when the link is closed; the stage supervises what runs then.
-                    link.WaitForRoomAsync(next.Frame.Length).GetAwaiter().UnsafeOnCompleted(() =>
-                        table.Post(() => DrainOn(waiting, control)));
+                    link.WaitForRoomAsync(next.Frame.Length).GetAwaiter().UnsafeOnCompleted(() => table.Post(() => DrainOn(waiting)));
                 }
 
                 if (result != SendResult.Accepted)
@@ -282,7 +292,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
 
                 waiting.RemoveFirst();
                 table.Waiting.Return(next.Frame.Length);
-                if (_isPaused && !control && waiting.Bytes <= table.Waiting.ResumeAt)
+                if (_isPaused && !waiting.AreControls && DataBytes <= table.Waiting.ResumeAt)
                     Pause(false);
             }
         }
@@ -298,11 +308,11 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             _peer?.ResumeReading(ReadPause.Answers);
     }
 
-    private void DrainOn(WaitingFrames waiting, bool control)
+    private void DrainOn(WaitingFrames waiting)
     {
         lock (_gate)
             waiting.IsDraining = false;
-        Drain(waiting, control);
+        Drain(waiting);
     }
 
     /// <summary>Gives up the frames that wait.</summary>
@@ -313,6 +323,8 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             Pause(false);
         Drop(_controls);
         Drop(_data);
+        foreach (var channel in _named)
+            Drop(channel);
     }
 
     private void Drop(WaitingFrames waiting)
@@ -327,12 +339,18 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     }
 
     /// <summary>The frames of one kind that wait, in order. Under the gate of the entry, except <see cref="IsWaiting"/>.</summary>
-    private sealed class WaitingFrames
+    private sealed class WaitingFrames(bool control, int channel)
     {
         private bool _isWaiting;
         private long _bytes;
 
         internal readonly Queue<WaitingFrame> Frames = new();
+
+        /// <summary>They go over the control link.</summary>
+        internal bool AreControls => control;
+
+        /// <summary>The number of their channel; 0 without one.</summary>
+        internal int Channel => channel;
 
         /// <summary>Whether later frames must queue. Any thread.</summary>
         internal bool IsWaiting => Volatile.Read(ref _isWaiting);
@@ -404,7 +422,7 @@ internal sealed class WaitingBytes
 
     /// <summary>Takes the bytes of a frame that is to wait; false if too many wait for its node, or in all.</summary>
     /// <param name="bytes">Bytes of the frame.</param>
-    /// <param name="ofNode">Bytes of its kind, control or data, that wait for its node already.</param>
+    /// <param name="ofNode">Bytes of its kind, control, data or a channel, that wait for its node already.</param>
     internal bool TryTake(int bytes, long ofNode)
     {
         if (ofNode + bytes > _limits.MaxWaitingBytesPerNode)

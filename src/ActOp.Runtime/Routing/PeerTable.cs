@@ -23,9 +23,10 @@ namespace ActOp.Runtime.Routing;
 /// <param name="Logger">The mesh's log.</param>
 /// <param name="EndPointOf">Where this node dials a silo: clients at its gateway, silos at its address. Null if it does not.</param>
 /// <param name="Limits">What may wait for other nodes.</param>
+/// <param name="Channels">The named channels.</param>
 /// <param name="Meter">The meter of the node.</param>
 internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDriver? Driver, ILogger<MeshNode> Logger, Func<SiloAddress,
-    EndPoint?> EndPointOf, ConnectionLimitOptions Limits, Meter Meter)
+    EndPoint?> EndPointOf, ConnectionLimitOptions Limits, NodeChannels Channels, Meter Meter)
 {
     /// <summary>Maximum time that a stop waits until the links have sent what is queued.</summary>
     internal TimeSpan LongestClose { get; init; }
@@ -95,6 +96,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _endPointOf = setup.EndPointOf;
         _self = NewSender(local.Address);
         _limits = setup.Limits;
+        Channels = setup.Channels;
         _entries = new PeerEntries(address => new PeerEntry(this, address, NewSender(address)));
         Waiting = new WaitingBytes(local, setup.Limits, setup.Meter, () => _entries.All);
         _longestClose = setup.LongestClose;
@@ -238,7 +240,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// Hands a frame to the link of <paramref name="target"/>, if that is the client's process with this <see cref="Peer.Mark"/> (0: any).
     /// Returns why not when it can't.
     /// </summary>
-    internal Exception? Send(SiloAddress target, GrainId affinity, ReadOnlySpan<byte> frame, ulong mark = 0)
+    internal Exception? Send(SiloAddress target, GrainId affinity, ReadOnlySpan<byte> frame, ulong mark = 0, int channel = 0)
     {
         if (target.Equals(_local.Address))
         {
@@ -250,7 +252,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (EntryOf(target) is not { } entry || (mark != 0 && entry.Sender.Mark != mark))
             return NoEntry(target);
         var control = SystemGrainIds.IsControl(affinity);
-        return entry.Send(affinity.IsDefault ? 0 : affinity.GetUniformHashCode(), control, frame);
+        return entry.Send(affinity.IsDefault ? 0 : affinity.GetUniformHashCode(), control, frame, channel);
     }
 
     /// <summary>
@@ -293,12 +295,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
         // A silo that was declared dead may not know it yet, and learns it from an answer. It is not dialled when it has gone.
         peer.Keep = !address.IsClient && !_cluster.IsDead(address);
-        for (var index = 0u; index < peer.DataLinks; index++)
-        {
-            peer.GetLink(index)!.Tag = new LinkFlusher(peer.GetLink(index)!, address.IsClient
-                ? _stages.ClientSend
-                : _stages.SiloSend, _local.Time);
-        }
+        foreach (var link in peer.Links)
+            link.Tag = new LinkFlusher(link, address.IsClient ? _stages.ClientSend : _stages.SiloSend, _local.Time);
 
         peer.Control!.Tag = new LinkFlusher(peer.Control, _stages.Control, _local.Time);
         _entries.Connect(address, peer, Prepare);
@@ -483,7 +481,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Runs a step of an entry on the control stage.</summary>
     internal void Post(Action step) => _stages.Control.Post(new StageAction(step));
 
-    internal int MaxFrameBytes => _local.MaxFrameBytes;
+    /// <summary>The named channels of this node.</summary>
+    internal NodeChannels Channels { get; }
 
     /// <summary>Coarse time in ms.</summary>
     internal long Now => _local.Clock.Now;

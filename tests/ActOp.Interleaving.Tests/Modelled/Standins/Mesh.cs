@@ -55,7 +55,7 @@ internal sealed class Peer(Link link)
 
     internal Link? Control => link;
 
-    internal uint DataLinks => 1;
+    internal IReadOnlyList<Link> Links { get; } = [link];
 
     internal object? Tag { get; set; }
 
@@ -65,7 +65,7 @@ internal sealed class Peer(Link link)
 
     internal bool IsPaused { get; private set; }
 
-    internal Link? GetLink(uint affinity) => affinity == 0 ? link : link;
+    internal Link? GetLink(uint affinity, int channel) => affinity + channel == 0 ? link : link;
 
     internal void PauseReading(ReadPause reason) => IsPaused = reason == ReadPause.Answers;
 

@@ -15,7 +15,7 @@ internal sealed class PeerTable
 {
     internal const long LongestUnlistedMs = 5_000;
 
-    internal int MaxFrameBytes => 100;
+    internal NodeChannels Channels { get; } = new();
 
     internal WaitingBytes Waiting { get; set; } = null!;
 
@@ -52,6 +52,16 @@ internal sealed class PeerTable
             Posted.Dequeue()();
         }
     }
+}
+
+/// <summary>None.</summary>
+internal sealed class NodeChannels
+{
+    internal int Count => 0;
+
+    internal int MaxFrameBytesOf(int channel) => 100 + channel;
+
+    internal string LimitOf(int channel) => "limit " + channel;
 }
 
 /// <summary>The part of the real one in which other threads may cancel a request. Frames are objects.</summary>
