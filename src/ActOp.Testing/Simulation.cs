@@ -17,7 +17,9 @@ public static class Simulation
     /// <param name="test">The test. It gets a new world for each run, and must keep nothing from one run to the next.</param>
     /// <param name="budget">Limits; null for the defaults.</param>
     /// <returns>What was done, if nothing was found.</returns>
-    /// <exception cref="SimulationException">A run fails. Its message has the seed, the story, and a line that reproduces it.</exception>
+    /// <exception cref="SimulationException">
+    /// A run fails, or two runs of one seed differ. Its message has the seed, the story, and a line that reproduces it.
+    /// </exception>
     /// <exception cref="ArgumentOutOfRangeException">There are no seeds, or a limit is not positive.</exception>
     public static Task<SimulationReport> Explore(int seeds, Func<SimulationWorld, Task> test, SimulationBudget? budget = null)
     {
@@ -49,6 +51,8 @@ public static class Simulation
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(budget.VirtualTime, TimeSpan.Zero);
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(budget.RealTime, TimeSpan.Zero);
         ArgumentOutOfRangeException.ThrowIfNegative(budget.StoryLines);
+        ArgumentOutOfRangeException.ThrowIfNegative(budget.ShrinkRuns);
+        ArgumentOutOfRangeException.ThrowIfNegative(budget.CompareEvery);
         return budget;
     }
 }
@@ -67,6 +71,17 @@ public sealed record SimulationBudget
     /// end, or another test of the process blocks the thread pool.
     /// </summary>
     public TimeSpan RealTime { get; init; } = TimeSpan.FromSeconds(60);
+
+    /// <summary>
+    /// Every so many seeds, a run is made twice and compared: what differs is not of the simulation. Default 20; 0 for never.
+    /// </summary>
+    public int CompareEvery { get; init; } = 20;
+
+    /// <summary>
+    /// Runs that reduce a failure to few faults and commands, at most. Default 200; 0 leaves a failure as it was found. Reducing ends after
+    /// <see cref="RealTime"/>, too.
+    /// </summary>
+    public int ShrinkRuns { get; init; } = 200;
 
     /// <summary>Lines of a story, at most; the first and the last are shown. Default 80.</summary>
     public int StoryLines { get; init; } = 80;

@@ -89,7 +89,7 @@ public sealed class SimulationWorld
     }
 
     /// <summary>
-    /// Does one thing that the test could also do without. A failure can be played again with some commands only, so a command must not
+    /// Does one thing that the test could also do without. A failure is reduced to the commands that it needs, so a command must not
     /// rely on others having run.
     /// </summary>
     /// <param name="text">What the story calls it.</param>

@@ -23,6 +23,8 @@ internal sealed class CallWatch(SimulatedRun run, Machine machine, Pump pump) : 
         run.Calls++;
         var call = context.TargetId + "." + context.MethodName;
         pump.Mix(context.TargetId.GetUniformHashCode());
+        if (pump.IsTraced)
+            pump.Write(machine, EventKind.Load, "runs " + call + "(" + ArgumentsOf(context.Request) + ")");
         run.Tell(machine.Name, "runs " + call + "(" + ArgumentsOf(context.Request) + ")");
         var (misfortune, dice) = run.Faults.OfCall();
         if (misfortune == Misfortune.CrashBefore && run.CrashBut(machine, "as it begins " + call))

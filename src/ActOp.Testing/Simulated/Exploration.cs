@@ -23,7 +23,9 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
         {
             var outcome = Play(seed, RunPlan.All);
             if (outcome.Failure is not null)
-                throw Tell(outcome);
+                throw Tell(outcome, mayReduce: true);
+            if (budget.CompareEvery > 0 && seed % (ulong)budget.CompareEvery == 0 && Play(seed, RunPlan.All).Hash != outcome.Hash)
+                throw Differ(seed);
         }
 
         return Report();
@@ -33,8 +35,26 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
     internal SimulationReport Replay(ulong seed, RunPlan plan)
     {
         var outcome = Play(seed, plan);
-        return outcome.Failure is null ? Report() : throw Tell(outcome);
+        if (outcome.Failure is not null)
+            throw Tell(outcome, mayReduce: false);
+        if (Play(seed, plan).Hash != outcome.Hash)
+            throw Differ(seed);
+        return Report();
     }
+
+    private SimulationException Differ(ulong seed)
+    {
+        const string failure = "Two runs of one seed have different histories.";
+        var text = new StringBuilder();
+        text.AppendLine(CultureInfo.InvariantCulture, $"The simulation with seed {seed} fails: {failure} {NotOfTheSimulation}");
+        text.AppendLine("The first step that differs:").AppendLine();
+        text.Append(Explain(seed, RunPlan.All)).AppendLine();
+        text.Append(CultureInfo.InvariantCulture, $"Reproduce it: await Simulation.Replay({seed}, null, test);");
+        return new SimulationException(seed, "", failure, text.ToString(), null);
+    }
+
+    private string Explain(ulong seed, RunPlan plan) =>
+        Divergence.Explain(trace => new SimulatedRun(seed, plan, budget, isRecorded: false, trace).Play(test));
 
     private SimulationReport Report() => new(_runs, _steps, _calls, _faults, new TimeSpan(_simulated));
 
@@ -49,24 +69,34 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
         return outcome;
     }
 
-    /// <summary>The failure is played once more, and its story is that of this run.</summary>
-    private SimulationException Tell(RunOutcome found)
+    /// <summary>Reduces a failure, plays it once more, and tells the story of that run.</summary>
+    private SimulationException Tell(RunOutcome found, bool mayReduce)
     {
-        var runs = _runs;
-        var shown = found.Failure!.Kind == "hang" ? found : Play(found.Seed, found.Plan, isRecorded: true);
-        var failure = found.Failure!;
         var text = new StringBuilder();
+        var counts = string.Create(
+            CultureInfo.InvariantCulture, $"Found in run {_runs} with {found.Faults.Count} faults and {found.Commands.Count} commands");
+        var reduced = found;
+        if (mayReduce && found.Failure!.MayBeReduced && budget.ShrinkRuns > 0)
+        {
+            var shrinker = new Shrinker(plan => Play(found.Seed, plan), budget.ShrinkRuns, (long)budget.RealTime.TotalMilliseconds);
+            reduced = shrinker.Reduce(found);
+            counts += string.Create(CultureInfo.InvariantCulture,
+                $"; reduced to {reduced.Faults.Count} and {reduced.Commands.Count} in {shrinker.Runs} runs");
+        }
+
+        var failure = reduced.Failure!;
+        var shown = failure.MayBeReduced ? Play(found.Seed, reduced.Plan, isRecorded: true) : reduced;
         text.AppendLine(CultureInfo.InvariantCulture, $"The simulation with seed {found.Seed} fails: {failure.Text}");
-        text.AppendLine(CultureInfo.InvariantCulture,
-            $"Found in run {runs}: {shown.Faults.Count} faults, {shown.Commands.Count} commands, {shown.Steps} steps.");
+        text.AppendLine(counts + ".");
         if (shown.Failure?.Kind != failure.Kind)
         {
             text.AppendLine("The same seed played again "
                 + (shown.Failure is { } other ? "fails otherwise: " + other.Text : "does not fail") + ". " + NotOfTheSimulation);
+            text.AppendLine().Append(Explain(found.Seed, reduced.Plan));
         }
 
         text.AppendLine().Append(shown.Story).AppendLine();
-        var plan = found.Plan.ToString();
+        var plan = reduced.Plan.ToString();
         text.Append(CultureInfo.InvariantCulture,
             $"Reproduce it: await Simulation.Replay({found.Seed}, {(plan.Length == 0 ? "null" : "\"" + plan + "\"")}, test);");
         return new SimulationException(found.Seed, plan, failure.Text, text.ToString(), failure.Cause);

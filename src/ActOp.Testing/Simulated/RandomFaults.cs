@@ -116,10 +116,11 @@ internal sealed class RandomFaults
     private (Misfortune Kind, Dice Dice) At(string kind, Func<Dice, Misfortune> draw)
     {
         var number = _moments[kind] = _moments.GetValueOrDefault(kind) + 1;
-        var name = kind + number.ToString(CultureInfo.InvariantCulture);
-        var dice = _root.Fork(name);
-        var drawn = IsOver ? Misfortune.None : draw(dice);
-        if (drawn == Misfortune.None || !_plan.Permits(name))
+        if (IsOver || _plan.At(kind + number.ToString(CultureInfo.InvariantCulture)) is not { } name)
+            return (Misfortune.None, _root);
+        var dice = _root.Fork(RunPlan.DrawnFor(name));
+        var drawn = draw(dice);
+        if (drawn == Misfortune.None)
             return (Misfortune.None, dice);
         Struck.Add(name);
         return (drawn, dice);

@@ -10,9 +10,26 @@ internal sealed record RunPlan(IReadOnlySet<string>? Faults, IReadOnlySet<int>? 
     private const string FaultMark = "faults";
     private const string CommandMark = "commands";
 
+    private const string Advice = "Copy it from the message of the failure, like \"" + FaultMark + " w3 c12; " + CommandMark
+        + " 0 4\", or pass null for all faults and commands.";
+
     internal static RunPlan All { get; } = new(null, null);
 
-    internal bool Permits(string fault) => Faults?.Contains(fault) != false;
+    /// <summary>Stands between the moment for which a fault was drawn and that at which it happens, in a name like c9@2.</summary>
+    internal const char Moved = '@';
+
+    private readonly Dictionary<string, string>? _byMoment = Faults?.GroupBy(MomentOf).ToDictionary(
+        static group => group.Key, static group => group.First());
+
+    /// <summary>The fault that may happen at a moment; null for none.</summary>
+    internal string? At(string moment) => _byMoment is null ? moment : _byMoment.GetValueOrDefault(moment);
+
+    /// <summary>The moment for which a fault was drawn: c9 of c9@2.</summary>
+    internal static string DrawnFor(string fault) => fault.Split(Moved)[0];
+
+    /// <summary>The moment at which a fault happens: c2 of c9@2.</summary>
+    internal static string MomentOf(string fault) =>
+        fault.Split(Moved) is [var drawn, var number] ? drawn[..1] + number : fault;
 
     internal bool Runs(int command) => Commands?.Contains(command) != false;
 
@@ -20,21 +37,20 @@ internal sealed record RunPlan(IReadOnlySet<string>? Faults, IReadOnlySet<int>? 
     /// <exception cref="FormatException">It has another form.</exception>
     internal static RunPlan Parse(string? text)
     {
-        var plan = All;
+        IReadOnlySet<string>? faults = null;
+        IReadOnlySet<int>? commands = null;
         foreach (var part in (text ?? "").Split(';', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries))
         {
             var words = part.Split(' ', StringSplitOptions.RemoveEmptyEntries);
-            plan = words[0] switch
-            {
-                FaultMark => plan with { Faults = words.Skip(1).ToHashSet() },
-                CommandMark when words.Skip(1).All(static word => int.TryParse(word, CultureInfo.InvariantCulture, out _)) =>
-                    plan with { Commands = words.Skip(1).Select(static word => int.Parse(word, CultureInfo.InvariantCulture)).ToHashSet() },
-                _ => throw new FormatException("\"" + text + "\" is no plan of a simulation. Copy it from the message of the failure, "
-                    + "like \"" + FaultMark + " w3 c12; " + CommandMark + " 0 4\", or pass null for all faults and commands."),
-            };
+            if (words[0] == FaultMark)
+                faults = words.Skip(1).ToHashSet();
+            else if (words[0] == CommandMark && words.Skip(1).All(static word => int.TryParse(word, CultureInfo.InvariantCulture, out _)))
+                commands = words.Skip(1).Select(static word => int.Parse(word, CultureInfo.InvariantCulture)).ToHashSet();
+            else
+                throw new FormatException("\"" + text + "\" is no plan of a simulation. " + Advice);
         }
 
-        return plan;
+        return new RunPlan(faults, commands);
     }
 
     public override string ToString()

@@ -35,7 +35,7 @@ internal sealed class SimulatedStorage(SimulatedRun run, Pump pump, Dice dice)
         if (Next != Misfortune.None)
             (misfortune, Next) = (Next, Misfortune.None);
         if (content is not null)
-            Mix(content.ToMemory().Span);
+            Mix(machine, content.ToMemory().Span);
         return AskAsync(machine, misfortune, draw, (content is null ? "clears " : "writes ") + Say(key), () =>
         {
             var stored = _records.GetValueOrDefault(key)?.Version;
@@ -102,10 +102,12 @@ internal sealed class SimulatedStorage(SimulatedRun run, Pump pump, Dice dice)
     }
 
     /// <summary>What is written is a part of the history: a value that is not of the simulation shows.</summary>
-    private void Mix(ReadOnlySpan<byte> content)
+    private void Mix(Machine machine, ReadOnlySpan<byte> content)
     {
         foreach (var one in content)
             pump.Mix(one);
+        if (pump.IsTraced)
+            pump.Write(machine, EventKind.Table, "writes the bytes " + Convert.ToHexString(content));
     }
 
     private static string Say((string Storage, string State, GrainId Grain) key) => key.State + " of " + key.Grain;

@@ -50,7 +50,11 @@ internal sealed class CheckFailedException(string text) : Exception(text);
 /// <param name="Kind">What is compared when a failure is reduced: a kind, and what does not change from run to run.</param>
 /// <param name="Text">For people, in one line.</param>
 /// <param name="Cause">The exception of the test; null if there is none.</param>
-internal sealed record RunFailure(string Kind, string Text, Exception? Cause);
+internal sealed record RunFailure(string Kind, string Text, Exception? Cause)
+{
+    /// <summary>False where a run has kept the thread pool, or its real time is over: another one would do the same.</summary>
+    internal bool MayBeReduced => Kind is not ("hang" or "real time" or "engine");
+}
 
 /// <summary>What a run came to.</summary>
 internal sealed record RunOutcome(ulong Seed, RunPlan Plan, RunFailure? Failure)

@@ -1,0 +1,123 @@
+using Orleans.Concurrency;
+using Orleans.Providers;
+
+namespace ActOp.Verify.Tests;
+
+/// <summary>A seat that belongs to whoever has reserved it first. Who asks gets an answer while a reservation is written.</summary>
+public interface ISeat : IGrainWithStringKey
+{
+    Task<string> Reserve(string guest);
+
+    [AlwaysInterleave]
+    Task<string?> GetOwner();
+}
+
+/// <summary>Tells of an owner that is not written yet.</summary>
+public interface IHastySeat : ISeat;
+
+/// <summary>Tells of an owner that is written.</summary>
+public interface IPatientSeat : ISeat;
+
+[GenerateSerializer]
+public sealed class SeatState
+{
+    [Id(0)]
+    public string? Owner { get; set; }
+}
+
+[StorageProvider(ProviderName = "seats")]
+public sealed class HastySeat : Grain<SeatState>, IHastySeat
+{
+    public async Task<string> Reserve(string guest)
+    {
+        if (State.Owner is null)
+        {
+            State.Owner = guest;
+            await WriteStateAsync();
+        }
+
+        return State.Owner;
+    }
+
+    public Task<string?> GetOwner() => Task.FromResult(State.Owner);
+}
+
+[StorageProvider(ProviderName = "seats")]
+public sealed class PatientSeat : Grain<SeatState>, IPatientSeat
+{
+    private string? _written;
+
+    public override Task OnActivateAsync(CancellationToken cancellationToken)
+    {
+        _written = State.Owner;
+        return Task.CompletedTask;
+    }
+
+    public async Task<string> Reserve(string guest)
+    {
+        if (_written is null)
+        {
+            try
+            {
+                State.Owner = guest;
+                await WriteStateAsync();
+            }
+            catch
+            {
+                await ReadStateAsync();
+                throw;
+            }
+            finally
+            {
+                // What is in doubt was read again.
+                _written = State.Owner;
+            }
+        }
+
+        return _written!;
+    }
+
+    public Task<string?> GetOwner() => Task.FromResult(_written);
+}
+
+/// <summary>What was read once stays: a state that is told before it is durable is lost with its silo.</summary>
+public sealed class SeatTests
+{
+    [Fact]
+    public async Task A_state_that_is_read_before_it_is_durable_is_found_and_reduced_to_two_faults()
+    {
+        var found = await Planted.FindAsync(ReserveAsync<IHastySeat>, "The seat was ");
+        Planted.AssertReduced(found, faults: 2, commands: 2);
+    }
+
+    [Fact]
+    public async Task A_seat_that_tells_only_what_is_written_passes() =>
+        await Simulation.Explore(Planted.Passed, ReserveAsync<IPatientSeat>);
+
+    private static async Task ReserveAsync<TSeat>(SimulationWorld world)
+        where TSeat : ISeat
+    {
+        world.Silos.Configure(silo => silo.AddMemoryGrainStorage("seats"));
+        world.RandomFaults(crash: true, storage: true);
+        await world.Start();
+        var seat = world.Grains.GetGrain<TSeat>("12A");
+        string? seen = null;
+        var isOver = false;
+        var looks = world.Run("somebody who looks", async () =>
+        {
+            while (!isOver)
+            {
+                string? owner = null;
+                await Planted.RetryAsync(world, async () => owner = await seat.GetOwner());
+                seen ??= owner;
+                world.Check(seen == owner, "The seat was " + seen + "'s and is " + (owner ?? "nobody") + "'s.");
+                await world.Delay(TimeSpan.FromMilliseconds(2));
+            }
+        });
+        await Task.WhenAll(
+            world.Command("alice reserves", () => Planted.RetryAsync(world, () => seat.Reserve("alice"))),
+            world.Command("bob reserves", () => Planted.RetryAsync(world, () => seat.Reserve("bob"))));
+        isOver = true;
+        await looks;
+    }
+}

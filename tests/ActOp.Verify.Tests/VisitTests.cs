@@ -1,0 +1,96 @@
+using Orleans.Providers;
+
+namespace ActOp.Verify.Tests;
+
+/// <summary>Counts visits.</summary>
+public interface IVisits : IGrainWithStringKey
+{
+    Task Add(int visit);
+
+    Task<int> GetCount();
+}
+
+/// <summary>Writes when its activation ends.</summary>
+public interface ILazyVisits : IVisits;
+
+/// <summary>Writes before it answers.</summary>
+public interface IEagerVisits : IVisits;
+
+[GenerateSerializer]
+public sealed class VisitState
+{
+    [Id(0)]
+    public HashSet<int> Visits { get; set; } = [];
+}
+
+[StorageProvider(ProviderName = "visits")]
+public sealed class LazyVisits : Grain<VisitState>, ILazyVisits
+{
+    public Task Add(int visit)
+    {
+        State.Visits.Add(visit);
+        return Task.CompletedTask;
+    }
+
+    public Task<int> GetCount() => Task.FromResult(State.Visits.Count);
+
+    public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken) => WriteStateAsync();
+}
+
+[StorageProvider(ProviderName = "visits")]
+public sealed class EagerVisits : Grain<VisitState>, IEagerVisits
+{
+    public async Task Add(int visit)
+    {
+        State.Visits.Add(visit);
+        try
+        {
+            await WriteStateAsync();
+        }
+        catch
+        {
+            await ReadStateAsync();
+            throw;
+        }
+    }
+
+    public Task<int> GetCount() => Task.FromResult(State.Visits.Count);
+}
+
+/// <summary>What was acknowledged is there after a crash.</summary>
+public sealed class VisitTests
+{
+    [Fact]
+    public async Task An_acknowledged_call_that_a_crash_loses_is_found_and_reduced_to_one_fault()
+    {
+        var found = await Planted.FindAsync(VisitAsync<ILazyVisits>, "visits are counted");
+        Planted.AssertReduced(found, faults: 1, commands: 4);
+    }
+
+    [Fact]
+    public async Task Visits_that_are_written_before_they_are_acknowledged_pass() =>
+        await Simulation.Explore(Planted.Passed, VisitAsync<IEagerVisits>);
+
+    private static async Task VisitAsync<TVisits>(SimulationWorld world)
+        where TVisits : IVisits
+    {
+        world.Silos.Configure(silo => silo.AddMemoryGrainStorage("visits"));
+        world.RandomFaults(crash: true, moves: true);
+        await world.Start();
+        var visits = world.Grains.GetGrain<TVisits>("page");
+        var made = 0;
+        for (var visit = 0; visit < 10; visit++)
+        {
+            var number = visit;
+            await world.Command("visit " + number, async () =>
+            {
+                await Planted.RetryAsync(world, () => visits.Add(number));
+                made++;
+            });
+        }
+
+        await world.Settle();
+        var count = await visits.GetCount();
+        world.Check(count == made, count + " visits are counted of " + made + ".");
+    }
+}
