@@ -166,7 +166,7 @@ public static class NodeMutations
             "            if (_peer is null)\n                Drop();", "            if (_peer is not null)\n                Drop();",
             "peer, a dial that fails", Walk, 20),
         new("a frame overtakes those that wait", "PeerEntry.cs",
-            "is { } peer && !(control ? _controls : _data).IsWaiting\n", "is { } peer\n",
+            "is { } peer && !waiting.IsWaiting && ", "is { } peer && ",
             "peer, a full link", Walk, 20),
         new("frames wait in an entry that is closed", "PeerEntry.cs",
             "                if (_closed)\n                    return Gone();\n", "",
