@@ -24,7 +24,7 @@ internal sealed record ToolOutput(TextWriter Out, TextWriter Errors, int Width)
     /// <summary>Prints an answer: as one JSON value for programs, or lines and a table for people.</summary>
     internal int Print(Answer answer, bool isJson)
     {
-        if (isJson)
+        if (isJson || answer.IsDocument)
         {
             Out.WriteLine(JsonSerializer.Serialize(answer.Value, Json));
             return answer.ExitCode;
@@ -70,7 +70,9 @@ internal sealed record ToolOutput(TextWriter Out, TextWriter Errors, int Width)
 /// <param name="Value">For programs.</param>
 /// <param name="Lines">For people.</param>
 /// <param name="Table">For people, below the lines.</param>
-internal sealed record Answer(int ExitCode, object Value, IReadOnlyList<string> Lines, TextTable? Table = null);
+/// <param name="IsDocument">The value is what people want, too.</param>
+internal sealed record Answer(
+    int ExitCode, object Value, IReadOnlyList<string> Lines, TextTable? Table = null, bool IsDocument = false);
 
 /// <summary>A table of texts.</summary>
 /// <param name="Titles">Of the columns. One that begins with a greater-than sign is a column of numbers, which stand on the right.</param>

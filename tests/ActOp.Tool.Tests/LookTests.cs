@@ -44,12 +44,30 @@ public sealed class LookTests(OperatedSilos cluster) : IClassFixture<OperatedSil
     [InlineData("status")]
     [InlineData("silos")]
     [InlineData("grains")]
+    [InlineData("export")]
     public async Task A_client_is_no_operator(string command)
     {
         var run = await AsClientAsync(command);
         Assert.Equal(ExitCode.NotAllowed, run.Code);
         Assert.Contains("OperatorSecret", run.Errors, StringComparison.Ordinal);
         Assert.Equal("", run.Text);
+    }
+
+    [Fact]
+    public async Task An_exported_file_has_the_numbers_of_all_silos_and_no_key_of_a_grain()
+    {
+        await cluster.GrainsOf(0).GetGrain<ICartGrain>("ada-lovelace").Add();
+        var export = await ToolRun.RunAsync(cluster.Gateway, "export");
+        Assert.True(export.Code == ExitCode.Done, export.Errors);
+        Assert.DoesNotContain("ada-lovelace", export.Text, StringComparison.Ordinal);
+        Assert.Equal(2, export.Json.GetProperty("members").GetArrayLength());
+        Assert.All(export.Json.GetProperty("silos").EnumerateArray(), static silo =>
+        {
+            Assert.Contains(silo.GetProperty("stages").EnumerateArray(), static stage => stage.GetProperty("name").GetString() == "work");
+            Assert.NotEqual(default, silo.GetProperty("utcNow").GetDateTime());
+        });
+        Assert.Contains(export.Json.GetProperty("silos")[0].GetProperty("classes").EnumerateArray(),
+            static one => one.GetProperty("grainType").GetString() == "cart");
     }
 
     [Fact]

@@ -118,6 +118,42 @@ internal static class Looks
             ["View " + cluster.Operators.View + "."], table));
     }
 
+    /// <summary>Everything that silos tell viewers: sums, so that two files give rates.</summary>
+    internal static async Task<Answer> ExportAsync(ClusterConnection cluster)
+    {
+        var report = await cluster.Operators.Target.GetReport().ConfigureAwait(false);
+        var names = NamesOf(cluster);
+        var silos = report.Silos.OrderBy(silo => NameOf(names, silo.Silo), StringComparer.Ordinal).Select(silo => new
+        {
+            name = NameOf(names, silo.Silo),
+            silo = silo.Silo.ToParsableString(),
+            silo.UtcNow,
+            atSeconds = silo.At,
+            cpuPercent = silo.Cpu,
+            silo.MemoryBytes,
+            silo.MemoryLimitBytes,
+            silo.Activations,
+            silo.Clients,
+            silo.LocalMessages,
+            silo.RemoteMessages,
+            silo.Moves,
+            silo.IsOverloaded,
+            silo.Stages,
+            silo.Classes,
+            silo.Edges,
+        });
+        var silent = report.Silent.Select(pair => new { silo = pair.Key.ToParsableString(), reason = pair.Value });
+        var members = cluster.Operators.Members.Select(static member => new
+        {
+            name = member.Name,
+            silo = member.Silo.ToParsableString(),
+            status = member.Status,
+            cause = member.Cause,
+        });
+        var value = new { format = 1, writtenAt = TimeProvider.System.GetUtcNow(), report.View, members, silos, silent };
+        return new Answer(ExitCode.Done, value, [], IsDocument: true);
+    }
+
     internal static string Number(long number) => number.ToString("N0", CultureInfo.InvariantCulture);
 
     private static Dictionary<SiloAddress, string> NamesOf(ClusterConnection cluster)

@@ -24,6 +24,8 @@ internal sealed class ToolCommands
         Add("silos", "Each silo: processors, memory, activations, clients.", Looks.SilosAsync);
         Add("grains", "Activations by class and silo.", Looks.GrainsAsync);
         Add("members", "The members of the cluster, dead ones included. Needs no right.", Looks.MembersAsync);
+        Add("export", "All numbers of the cluster at one moment as JSON, for a report of a fault. No keys, states or secrets.",
+            Looks.ExportAsync);
         AddCheck();
         AddDrain();
         AddMove();
