@@ -11,7 +11,7 @@ namespace ActOp.Hosting;
 /// Logs the options for which there is a formatter (<see cref="IOptionFormatter"/>), once, before the silo or client starts. Holds nothing.
 /// </summary>
 internal sealed class OptionLog(IServiceProvider services, ILogger<OptionLog> logger)
-    : OptionsLogger(GuardedLoggers.GuardedOf(logger), services), IHostedService
+    : OptionsLogger(GuardedLoggers.GuardedOf(logger, services), services), IHostedService
 {
     public Task StartAsync(CancellationToken cancellationToken)
     {

@@ -1,4 +1,5 @@
 using ActOp.Runtime.Foundation;
+using ActOp.Runtime.State;
 using ActOp.TestClusters;
 using Microsoft.Extensions.Logging;
 
@@ -23,6 +24,20 @@ public class LogLimitTests
         logger.Log(LogLevel.Warning, new EventId(1006), "flood", null, static (text, _) => text);
         logger.Log(LogLevel.Warning, new EventId(1006), "flood", null, static (text, _) => text);
         Assert.Equal(["950 more lines of the event 1006 were left out: there were too many.", "flood"], _lines.Texts[(LineLimit.Burst + 1)..]);
+    }
+
+    /// <summary>By the clock of the machine, a silo in virtual time left out other lines each time.</summary>
+    [Fact]
+    public void The_lines_of_states_are_limited_by_the_clock_of_their_silo()
+    {
+        using var states = new StateDiagnostics(_lines, _clock);
+        for (var number = 0; number < 1_000; number++)
+            Fail();
+        Assert.Equal(LineLimit.Burst, _lines.Texts.Count);
+        _clock.Advance(LineLimit.Pause);
+        Fail();
+        Assert.Equal(LineLimit.Burst + 2, _lines.Texts.Count);
+        void Fail() => states.Log.OperationFailed("cart", GrainId.Create("shop", "1"), "read", "files", new IOException("No space left."));
     }
 
     [Fact]

@@ -57,7 +57,7 @@ internal sealed class StateDiagnostics : IDisposable
     {
         Activators = activators;
         _time = time;
-        Log = new StateLog(GuardedLoggers.GuardedOf(loggers).CreateLogger("ActOp.Runtime"));
+        Log = new StateLog(GuardedLoggers.GuardedOf(loggers, time).CreateLogger("ActOp.Runtime"));
         _counts =
         [
             _meter.CreateCounter<long>("actop.storage.reads", null, "States that were read."),

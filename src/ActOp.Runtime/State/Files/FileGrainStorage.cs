@@ -51,7 +51,7 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         _name = name;
         _options = options;
         _time = time;
-        _logger = GuardedLoggers.GuardedOf(loggers).CreateLogger("ActOp.Runtime");
+        _logger = GuardedLoggers.GuardedOf(loggers, time).CreateLogger("ActOp.Runtime");
         Root = Path.Combine(Path.GetFullPath(options.RootDirectory), Uri.EscapeDataString(name));
         _folder = new StateFolder(seams?.Disk ?? RealDisk.Instance, Root, seams?.NewETag ?? (static () => Guid.NewGuid().ToString("N")));
         _activators = activators;

@@ -43,7 +43,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
     public LeaseBasedQueueBalancer(
         string name, LeaseBasedQueueBalancerOptions options, ILeaseProvider leaseProvider, IServiceProvider services,
         ILoggerFactory loggerFactory)
-        : base(services, GuardedLoggers.GuardedOf(loggerFactory).CreateLogger<LeaseBasedQueueBalancer>())
+        : base(services, GuardedLoggers.GuardedOf(loggerFactory, GuardedLoggers.TimeOf(services)).CreateLogger<LeaseBasedQueueBalancer>())
     {
         _name = name;
         _options = options;
@@ -279,7 +279,8 @@ public class DeploymentBasedQueueBalancer : QueueBalancerBase
     public DeploymentBasedQueueBalancer(
         IDeploymentConfiguration deploymentConfig, DeploymentBasedQueueBalancerOptions options, IServiceProvider services,
         ILogger<DeploymentBasedQueueBalancer> logger)
-        : base(services, logger is null ? Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance : GuardedLoggers.GuardedOf(logger))
+        : base(services, logger is null ? Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance
+            : GuardedLoggers.GuardedOf(logger, services))
     {
         _deployment = deploymentConfig;
         _options = options;
