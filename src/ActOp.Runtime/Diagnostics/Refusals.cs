@@ -37,23 +37,10 @@ internal enum Refusal : byte
 /// <summary>The refusals of one peer, by reason. Any thread: counts and times are independent words.</summary>
 internal sealed class RefusalCounts
 {
-    /// <summary>Time between two log lines about one peer and reason.</summary>
-    private const long QuietMs = 10_000;
-
-    private readonly long[] _counts = new long[Refusals.Reasons];
-    private readonly long[] _quietUntil = new long[Refusals.Reasons];
+    private readonly CountedLine[] _lines = new CountedLine[Refusals.Reasons];
 
     /// <summary>True if a line should be logged now, with the number of refusals since the last one.</summary>
-    internal bool Add(Refusal reason, long now, out long count)
-    {
-        count = Interlocked.Increment(ref _counts[(int)reason]);
-        var until = Volatile.Read(ref _quietUntil[(int)reason]);
-        // 0 is the first refusal, whatever the clock says.
-        if ((until != 0 && now < until) || Interlocked.CompareExchange(ref _quietUntil[(int)reason], now + QuietMs, until) != until)
-            return false;
-        count = Interlocked.Exchange(ref _counts[(int)reason], 0);
-        return true;
-    }
+    internal bool Add(Refusal reason, long now, out long count) => _lines[(int)reason].Add(now, out count);
 }
 
 /// <summary>

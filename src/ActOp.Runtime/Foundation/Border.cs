@@ -114,11 +114,13 @@ internal sealed class GuardedLoggers(ILoggerFactory loggers, TimeProvider time) 
     internal static ILoggerFactory GuardedOf(ILoggerFactory loggers, TimeProvider time) =>
         loggers as GuardedLoggers ?? new GuardedLoggers(loggers, time);
 
+    internal static ILoggerFactory GuardedOf(ILoggerFactory loggers, IServiceProvider services) => GuardedOf(loggers, TimeOf(services));
+
     internal static ILogger GuardedOf(ILogger logger, IServiceProvider services) =>
         logger as GuardedLogger ?? new GuardedLogger(logger, TimeOf(services));
 
     /// <summary>The clock of the limits: the node's, so that a node in virtual time leaves out the same lines each time.</summary>
-    internal static TimeProvider TimeOf(IServiceProvider? services) => services?.GetService<TimeProvider>() ?? TimeProvider.System;
+    private static TimeProvider TimeOf(IServiceProvider? services) => services?.GetService<TimeProvider>() ?? TimeProvider.System;
 
     public ILogger CreateLogger(string categoryName)
     {

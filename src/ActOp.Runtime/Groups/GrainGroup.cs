@@ -30,16 +30,12 @@ internal enum GroupLimit
 /// </remarks>
 internal sealed class GrainGroup(LocalNode local, string name, GroupOptions options, StageGroup ofStage)
 {
-    /// <summary>Between two log lines about one limit.</summary>
-    private const long QuietMs = 10_000;
-
     private static readonly string[] LimitNames =
         [nameof(GroupOptions.MaxActivations), nameof(GroupOptions.MaxQueued), nameof(GroupOptions.MaxCallsPerSecond)];
 
     private volatile Limits _limits = new(options, local.Time.TimestampFrequency);
     private readonly long[] _refused = new long[LimitNames.Length];
-    private readonly long[] _logged = new long[LimitNames.Length];
-    private readonly long[] _quietUntil = new long[LimitNames.Length];
+    private readonly CountedLine[] _lines = new CountedLine[LimitNames.Length];
     private long _activations;
     private long _queued;
 
@@ -181,10 +177,9 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
     private GroupOverloadedException Refuse(GroupLimit limit, double value, TimeSpan retryAfter, string what)
     {
         var index = (int)limit;
-        var count = Interlocked.Increment(ref _refused[index]);
-        var (now, until) = (local.Clock.Now, Volatile.Read(ref _quietUntil[index]));
-        if ((until == 0 || now >= until) && Interlocked.CompareExchange(ref _quietUntil[index], now + QuietMs, until) == until)
-            local.Log.GroupRefused(Name, count - Interlocked.Exchange(ref _logged[index], count), NameOf(limit), value, what);
+        Interlocked.Increment(ref _refused[index]);
+        if (_lines[index].Add(local.Clock.Now, out var count))
+            local.Log.GroupRefused(Name, count, NameOf(limit), value, what);
         return new GroupOverloadedException(
             "The group \"" + Name + "\" has reached its limit on " + local.Address + ": " + NameOf(limit) + " is " + value + ". Refused: "
             + what + ". Try again after " + Math.Ceiling(retryAfter.TotalMilliseconds) + " ms.",

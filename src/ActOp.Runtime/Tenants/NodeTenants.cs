@@ -13,11 +13,8 @@ namespace ActOp.Runtime.Tenants;
 /// </remarks>
 internal sealed class NodeTenants(ICrossTenantAuthorizer? authorizer, TimeProvider time, Log log)
 {
-    private static readonly TimeSpan BetweenLines = TimeSpan.FromSeconds(10);
-
     private long _refused;
-    private long _logged;
-    private long _lastLine;
+    private CountedLine _line;
 
     /// <summary>Calls and uses of streams that were refused.</summary>
     internal long Refused => Interlocked.Read(ref _refused);
@@ -61,10 +58,9 @@ internal sealed class NodeTenants(ICrossTenantAuthorizer? authorizer, TimeProvid
 
     private CrossTenantException Refuse(string? source, string? target, string what, Exception? failure)
     {
-        var count = Interlocked.Increment(ref _refused);
-        var (now, last) = (time.GetTimestamp(), Volatile.Read(ref _lastLine));
-        if ((last == 0 || time.GetElapsedTime(last, now) >= BetweenLines) && Interlocked.CompareExchange(ref _lastLine, now, last) == last)
-            log.TenantsSeparated(count - Interlocked.Exchange(ref _logged, count), Shown(source), Shown(target), what, failure);
+        Interlocked.Increment(ref _refused);
+        if (_line.Add((long)time.GetElapsedTime(0).TotalMilliseconds, out var count))
+            log.TenantsSeparated(count, Shown(source), Shown(target), what, failure);
         return new CrossTenantException(
             "The " + Shown(source) + " may not use what belongs to the " + Shown(target) + ". Refused: " + what + "."
             + (failure is null ? "" : " The policy of the application has failed."), source, target);

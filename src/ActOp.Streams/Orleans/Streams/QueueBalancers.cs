@@ -43,7 +43,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
     public LeaseBasedQueueBalancer(
         string name, LeaseBasedQueueBalancerOptions options, ILeaseProvider leaseProvider, IServiceProvider services,
         ILoggerFactory loggerFactory)
-        : base(services, GuardedLoggers.GuardedOf(loggerFactory, GuardedLoggers.TimeOf(services)).CreateLogger<LeaseBasedQueueBalancer>())
+        : base(services, GuardedLoggers.GuardedOf(loggerFactory, services).CreateLogger<LeaseBasedQueueBalancer>())
     {
         _name = name;
         _options = options;
