@@ -19,6 +19,10 @@ public interface ITenantGrain : IGrainWithStringKey
 
 internal sealed class TenantGrain : Grain, ITenantGrain
 {
+    /// <summary>The group of a grain: what its key begins with. A <see cref="ActOp.Configuration.GroupSelector"/>.</summary>
+    internal static string? GroupOf(GrainId grain, IReadOnlyDictionary<string, object>? context) =>
+        grain.Key.ToString() is { } key && key.IndexOf('/') is > 0 and var end ? key[..end] : null;
+
     public ValueTask Compute(int microseconds)
     {
         Spin(microseconds);

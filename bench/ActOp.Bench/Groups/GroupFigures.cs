@@ -99,7 +99,7 @@ internal static class GroupFigures
         var ticks = options.Interval.TotalMilliseconds * Environment.ProcessorCount / load.Groups;
         for (var group = 0; group < load.Groups; group++)
             options.Add("group" + group, one => one.Ticks = mode == "ticks" ? ticks : null);
-        options.Select = static (grain, _) => grain.Key.ToString() is { } key && key.IndexOf('/') is > 0 and var end ? key[..end] : null;
+        options.Select = TenantGrain.GroupOf;
     });
 
     /// <summary>What is varied; one value at a time, the others stay.</summary>

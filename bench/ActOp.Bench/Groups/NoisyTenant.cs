@@ -95,8 +95,7 @@ internal static class NoisyTenant
     {
         for (var tenant = 0; tenant < Quiet; tenant++)
             groups.Add("quiet" + tenant);
-        groups.Add("noisy").Select = static (grain, _) => grain.Key.ToString() is { } key && key.IndexOf('/') is > 0 and var end
-            ? key[..end] : null;
+        groups.Add("noisy").Select = TenantGrain.GroupOf;
     });
 
     private sealed class Latencies
