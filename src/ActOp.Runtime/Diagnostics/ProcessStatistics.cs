@@ -4,7 +4,7 @@ namespace ActOp.Runtime.Diagnostics;
 
 /// <summary>
 /// The processor use of this process since the last measurement, and the memory load that the last garbage collection has seen, which is
-/// that of the container or the machine. Any thread; one measurement at a time.
+/// that of the container or the machine; at least what this process itself occupies. Any thread; one measurement at a time.
 /// </summary>
 internal sealed class ProcessStatistics(TimeProvider time) : IEnvironmentStatisticsProvider
 {
@@ -32,7 +32,8 @@ internal sealed class ProcessStatistics(TimeProvider time) : IEnvironmentStatist
             (_measuredAt, _used) = (time.GetTimestamp(), used);
             var memory = GC.GetGCMemoryInfo();
             var most = memory.TotalAvailableMemoryBytes;
-            var load = Math.Min(most, memory.MemoryLoadBytes);
+            // Before the first collection there is no load, and the last collection may be long ago.
+            var load = Math.Min(most, Math.Max(memory.MemoryLoadBytes, Environment.WorkingSet));
             _last = new EnvironmentStatistics(
                 cpu, (float)Smooth(_last.FilteredCpuUsagePercentage, cpu), load, (long)Smooth(_last.FilteredMemoryUsageBytes, load),
                 most - load, (long)Smooth(_last.FilteredAvailableMemoryBytes, most - load), most);
