@@ -42,6 +42,7 @@ internal sealed class HandshakeFrame
         Proof = 14,
         Mark = 15,
         Layout = 16,
+        Tenant = 17,
     }
 
     private static ReadOnlySpan<byte> Magic => "ActOpM\r\n"u8;
@@ -61,6 +62,9 @@ internal sealed class HandshakeFrame
     public NodeKind NodeKind { get; set; }
 
     public string Name { get; set; } = "";
+
+    /// <summary>The tenant that the dialler is bound to, whose secret it proves; empty for none.</summary>
+    public string Tenant { get; set; } = "";
 
     /// <summary>Number of the session, rising with each that the dialler starts.</summary>
     public ulong Session { get; set; }
@@ -120,6 +124,9 @@ internal sealed class HandshakeFrame
                 PutNode(buffer, ref at);
                 WriteField(buffer, ref at, Tag.Cluster, Cluster);
                 WriteField(buffer, ref at, Tag.Service, Service);
+                if (Tenant.Length > 0)
+                    WriteField(buffer, ref at, Tag.Tenant, Encoding.UTF8.GetBytes(Tenant));
+
                 break;
             case HandshakeKind.Answer:
                 PutNode(buffer, ref at);
@@ -192,7 +199,8 @@ internal sealed class HandshakeFrame
     {
         HandshakeKind.Greeting => Nonce.Length == HandshakeTranscript.NonceBytes,
         HandshakeKind.Hello => Nonce.Length == HandshakeTranscript.NonceBytes && IsNode
-            && Cluster.Length == HandshakeTranscript.HashBytes && Service.Length == HandshakeTranscript.HashBytes,
+            && Cluster.Length == HandshakeTranscript.HashBytes && Service.Length == HandshakeTranscript.HashBytes
+            && Encoding.UTF8.GetByteCount(Tenant) <= WireLimits.TenantBytes,
         HandshakeKind.Answer => IsNode,
         HandshakeKind.Claim => Token.Length == HandshakeTranscript.TokenBytes && Links is >= 1 and <= WireLimits.LinksPerPeer
             && (Channel == Channel.Control ? Index == 0 : Channel == Channel.Data && Index < Links)
@@ -222,6 +230,7 @@ internal sealed class HandshakeFrame
             case Tag.Token: Token = value.ToArray(); break;
             case Tag.Mark: Mark = Number(value); break;
             case Tag.Layout: Layout = value.ToArray(); break;
+            case Tag.Tenant: Tenant = Encoding.UTF8.GetString(value); break;
             case Tag.Proof: Proof = value.ToArray(); break;
         }
     }
@@ -299,13 +308,15 @@ internal static class WireLimits
     public const uint KeepAliveMark = 0xFFFF_FFFE;
 
     /// <summary>
-    /// The longest handshake body, and so what a connection can make this node store before it is known. A name (1024) and the fixed
-    /// fields take less than 1.3 KiB, the rest is for later versions; ASCII text such as an HTTP request read as a length is at least
-    /// 0x20202020, far above, so that a foreign client is detected by its first four bytes.
+    /// The longest handshake body, and so what a connection can make this node store before it is known. A name (1024), a tenant (800) and
+    /// the fixed fields take less than 2.1 KiB, the rest is for later versions; ASCII text such as an HTTP request read as a length is at
+    /// least 0x20202020, far above, so that a foreign client is detected by its first four bytes.
     /// </summary>
     public const int HandshakeBytes = 4096;
 
     public const int LinksPerPeer = 64;
+
+    public const int TenantBytes = 800;
 
     public const int Pollers = 64;
 

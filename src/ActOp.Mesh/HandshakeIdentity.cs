@@ -26,7 +26,8 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
     /// <summary>The first frame of a dialler, by the key that it knows.</summary>
     internal HandshakeFrame Hello(HandshakeTranscript transcript)
     {
-        transcript.Key = keys.KeyOfDials(self.Kind);
+        var tenant = options.Tenant;
+        transcript.Key = keys.KeyOfDials(self.Kind, tenant);
         var nonce = keys.NewNonce();
         return new HandshakeFrame
         {
@@ -37,6 +38,7 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
             Service = transcript.Mark("service", options.ServiceId, nonce),
             NodeKind = self.Kind,
             Name = self.Name,
+            Tenant = tenant ?? "",
             KeepAlive = KeepAlive,
         };
     }
@@ -101,6 +103,13 @@ internal sealed class HandshakeIdentity(NodeId self, MeshOptions options, MeshEv
     private bool IsProven(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)
     {
         var transcript = link.Transcript!;
+        if (hello.Tenant.Length > 0)
+        {
+            // Who names a tenant has its secret; no other one counts, and it has no other role.
+            transcript.Tenant = hello.Tenant;
+            return link.Accepts == NodeKind.Client && transcript.TryProve(hello, body, keys.KeysOfTenant(hello.Tenant));
+        }
+
         var accepted = keys.KeysOf(link.Accepts);
         transcript.IsOperator = link.Accepts == NodeKind.Client && transcript.TryProve(hello, body, keys.OfOperators);
         return transcript.IsOperator

@@ -25,6 +25,9 @@ internal sealed class HandshakeTranscript
     /// <summary>The key is one of operators; see <see cref="MeshOptions.OperatorSecrets"/>.</summary>
     public bool IsOperator { get; set; }
 
+    /// <summary>The key is one of this tenant; see <see cref="MeshOptions.TenantSecrets"/>. Null for none.</summary>
+    public string? Tenant { get; set; }
+
     /// <summary>The other end; null until its identity was checked.</summary>
     public NodeId? Node { get; set; }
 
@@ -109,6 +112,7 @@ internal sealed class HandshakeKeys
     private readonly byte[][] _silo;
     private readonly byte[][] _client;
     private readonly byte[][] _operator;
+    private readonly Dictionary<string, byte[][]> _tenants;
     private readonly RandomBytes _random;
     private readonly byte[] _process = new byte[HandshakeTranscript.HashBytes];
 
@@ -118,6 +122,7 @@ internal sealed class HandshakeKeys
         _silo = [.. options.SiloSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, silo"u8))];
         _client = [.. options.ClientSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, client"u8))];
         _operator = [.. options.OperatorSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, operator"u8))];
+        _tenants = options.TenantSecrets.ToDictionary(static pair => pair.Key, static pair => KeysOf(pair.Key, pair.Value));
         _random = options.Random;
         _random(_process);
         Mark = BinaryPrimitives.ReadUInt64LittleEndian(HMACSHA256.HashData(_process, "ActOp mesh 2, mark"u8)) | 1;
@@ -129,11 +134,18 @@ internal sealed class HandshakeKeys
     /// <summary>The keys of operators, which come as clients.</summary>
     public byte[][] OfOperators => _operator;
 
-    /// <summary>The key of this node's own dials; null without a secret.</summary>
-    public byte[]? KeyOfDials(NodeKind self) => (self == NodeKind.Client ? _operator : []).Concat(KeysOf(self)).FirstOrDefault();
+    /// <summary>The key of this node's own dials, for a client of the tenant if it is bound to one; null without a secret.</summary>
+    public byte[]? KeyOfDials(NodeKind self, string? tenant) => self == NodeKind.Silo ? _silo.FirstOrDefault()
+        : tenant is not null ? KeysOfTenant(tenant)[0]
+        : _operator.Concat(_client).FirstOrDefault();
 
     /// <summary>The accepted keys of a role.</summary>
     public byte[][] KeysOf(NodeKind role) => role == NodeKind.Silo ? _silo : _client;
+
+    /// <summary>
+    /// The keys of a tenant. Of one that is not known, a key that nobody else has: to ask for it takes as long, and proves nothing.
+    /// </summary>
+    public byte[][] KeysOfTenant(string name) => _tenants.GetValueOrDefault(name) ?? [_process];
 
     public byte[] NewNonce()
     {
@@ -150,6 +162,13 @@ internal sealed class HandshakeKeys
     {
         byte[] text = [(byte)other.Kind, .. Encoding.UTF8.GetBytes(other.Name)];
         return HMACSHA256.HashData(_process, text)[..HandshakeTranscript.TokenBytes];
+    }
+
+    /// <summary>Who has the secret of one tenant proves nothing for another.</summary>
+    private static byte[][] KeysOf(string tenant, IReadOnlyList<byte[]> secrets)
+    {
+        byte[] what = [.. "ActOp mesh 2, tenant "u8, .. Encoding.UTF8.GetBytes(tenant)];
+        return [.. secrets.Select(secret => HMACSHA256.HashData(secret, what))];
     }
 }
 

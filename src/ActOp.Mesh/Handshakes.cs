@@ -162,7 +162,7 @@ internal sealed class Handshakes(
         session?.Mark ??= claim.Mark;
         // Each link has proved it, or the session has no rights.
         session?.IsOperator &= transcript.IsOperator;
-        if (session is null || !session.TryJoin(link, claim.Channel, claim.Index))
+        if (session is null || !session.TryBind(transcript.Tenant) || !session.TryJoin(link, claim.Channel, claim.Index))
         {
             Refuse(link, DisconnectReason.Duplicate, tell: true);
             tables.ForgetIfUnused(peer);

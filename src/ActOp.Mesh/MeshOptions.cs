@@ -1,3 +1,4 @@
+using System.Collections.ObjectModel;
 using System.Security.Cryptography;
 
 namespace ActOp.Mesh;
@@ -142,6 +143,16 @@ public sealed class MeshOptions
     /// </summary>
     public IReadOnlyList<byte[]> OperatorSecrets { get; set; } = [];
 
+    /// <summary>
+    /// The secrets of clients that are bound to a tenant, by its name: as <see cref="SiloSecrets"/>, for each of them. A client that has
+    /// proved one is marked (<see cref="Peer.Tenant"/>). On a client: the secrets of its own <see cref="Tenant"/>.
+    /// </summary>
+    public IReadOnlyDictionary<string, IReadOnlyList<byte[]>> TenantSecrets { get; set; } =
+        ReadOnlyDictionary<string, IReadOnlyList<byte[]>>.Empty;
+
+    /// <summary>The tenant that this client is bound to; it dials with the first of its <see cref="TenantSecrets"/>. Null: none.</summary>
+    public string? Tenant { get; set; }
+
     /// <summary>The source of nonces and tokens. Any thread. Default: the random numbers of the operating system.</summary>
     public RandomBytes Random { get; set; } = RandomNumberGenerator.Fill;
 
@@ -206,6 +217,11 @@ public sealed class MeshOptions
         Check(SiloSecrets.All(IsLong), nameof(SiloSecrets), "must have at least 16 bytes each");
         Check(ClientSecrets.All(IsLong), nameof(ClientSecrets), "must have at least 16 bytes each");
         Check(OperatorSecrets.All(IsLong), nameof(OperatorSecrets), "must have at least 16 bytes each");
+        Check(TenantSecrets.Keys.All(static name => WireLimits.IsName(name, WireLimits.TenantBytes)), nameof(TenantSecrets),
+            "must have names of 1 to 800 bytes");
+        Check(TenantSecrets.Values.All(static secrets => secrets.Count > 0 && secrets.All(IsLong)), nameof(TenantSecrets),
+            "must have a secret for each tenant, of at least 16 bytes");
+        Check(Tenant is null || TenantSecrets.ContainsKey(Tenant), nameof(Tenant), "must have a secret in TenantSecrets");
         Check(MaxPeers > 0, nameof(MaxPeers), "must be positive");
         Check(NameReservation >= TimeSpan.Zero, nameof(NameReservation), "must not be negative");
         Check(MaxPendingHandshakes > 0, nameof(MaxPendingHandshakes), "must be positive");

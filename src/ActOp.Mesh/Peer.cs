@@ -79,6 +79,12 @@ public sealed class Peer
     /// </summary>
     public bool IsOperator { get; private set; }
 
+    /// <summary>
+    /// Connected, and has dialled this node and proved a secret of this tenant on each link: <see cref="MeshOptions.TenantSecrets"/>. Null:
+    /// bound to none.
+    /// </summary>
+    public string? Tenant { get; private set; }
+
     /// <summary>The control link; null unless connected.</summary>
     public Link? Control => _mergedInto is { } other ? other.Control : _control;
 
@@ -185,6 +191,7 @@ public sealed class Peer
     {
         Mark = session?.Mark ?? 0;
         IsOperator = session is { IsDialled: false, IsOperator: true };
+        Tenant = session is { IsDialled: false } ? session.Tenant : null;
         _control = session?.Control;
         var all = session?.Data();
         _all = all;

@@ -62,6 +62,9 @@ internal sealed class Session
     /// <summary>Of an accepted session: all links that have joined know the secret of operators.</summary>
     public bool IsOperator { get; set; } = true;
 
+    /// <summary>Of an accepted session: the tenant whose secret each link has proved; null for none.</summary>
+    public string? Tenant { get; private set; }
+
     /// <summary>Bytes received up to the last check, and checks since then that found no more.</summary>
     private (long Bytes, int Checks) _heard;
 
@@ -87,6 +90,14 @@ internal sealed class Session
             if (link is not null)
                 yield return link;
         }
+    }
+
+    /// <summary>The first link decides of which tenant the session is. False for a later one that is of another.</summary>
+    public bool TryBind(string? tenant)
+    {
+        if (JoinedCount == 0)
+            Tenant = tenant;
+        return Tenant == tenant;
     }
 
     /// <summary>False if the place is taken.</summary>

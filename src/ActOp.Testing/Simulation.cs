@@ -1,3 +1,4 @@
+using System.Collections.ObjectModel;
 using ActOp.Testing.Simulated;
 
 namespace ActOp.Testing;
@@ -18,7 +19,8 @@ public static class Simulation
     /// <param name="budget">Limits; null for the defaults.</param>
     /// <returns>What was done, if nothing was found.</returns>
     /// <exception cref="SimulationException">
-    /// A run fails, or two runs of one seed differ. Its message has the seed, the story, and a line that reproduces it.
+    /// A run fails, or two runs of one seed differ: the message has the seed, the story, and a line that reproduces it. Or no run has
+    /// reached a situation of <see cref="SimulationWorld.Sometimes"/>.
     /// </exception>
     /// <exception cref="ArgumentOutOfRangeException">There are no seeds, or a limit is not positive.</exception>
     public static Task<SimulationReport> Explore(int seeds, Func<SimulationWorld, Task> test, SimulationBudget? budget = null)
@@ -93,7 +95,11 @@ public sealed record SimulationBudget
 /// <param name="Calls">Calls of grains of the application that silos ran.</param>
 /// <param name="Faults">Faults that happened.</param>
 /// <param name="Simulated">Virtual time of all runs.</param>
-public sealed record SimulationReport(int Runs, long Steps, long Calls, long Faults, TimeSpan Simulated);
+public sealed record SimulationReport(int Runs, long Steps, long Calls, long Faults, TimeSpan Simulated)
+{
+    /// <summary>The situations of <see cref="SimulationWorld.Sometimes"/>, each with the number of runs in which it was so.</summary>
+    public IReadOnlyDictionary<string, int> Situations { get; init; } = ReadOnlyDictionary<string, int>.Empty;
+}
 
 /// <summary>A run of a simulation has failed.</summary>
 public sealed class SimulationException : Exception
@@ -106,7 +112,7 @@ public sealed class SimulationException : Exception
         Failure = failure;
     }
 
-    /// <summary>The seed of the run.</summary>
+    /// <summary>The seed of the run; 0 if no run has failed, but none has reached a situation that the test looks for.</summary>
     public ulong Seed { get; }
 
     /// <summary>Which faults and commands the run has left, for <see cref="Simulation.Replay"/>.</summary>

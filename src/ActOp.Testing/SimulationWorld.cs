@@ -112,6 +112,18 @@ public sealed class SimulationWorld
             throw new CheckFailedException(text);
     }
 
+    /// <summary>
+    /// Says what should be so in some run, such as "the cart was abandoned twice". If it is so in none, the exploration fails: it has shown
+    /// nothing about it. May be asked often in a run.
+    /// </summary>
+    /// <param name="condition">Whether it is so now.</param>
+    /// <param name="text">The situation.</param>
+    public void Sometimes(bool condition, string text)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(text);
+        _run.Situations[text] = condition || _run.Situations.GetValueOrDefault(text);
+    }
+
     /// <summary>Adds a line to the story.</summary>
     public void Note(string text) => _run.Tell("test", text);
 
@@ -173,12 +185,33 @@ public sealed class SimulationFaults
     /// <summary>Two silos do not reach each other any more, until <see cref="Heal"/>.</summary>
     public void Partition(int one, int other) => _run.Part(Checked(one), Checked(other));
 
+    /// <summary>
+    /// What one sends to the other waits from now on, in its order, until <see cref="Release"/>. The other direction is open. Probes wait,
+    /// too: after some seconds others take a silo that is not heard for dead.
+    /// </summary>
+    /// <param name="from">The silo that sends; 0 for the client.</param>
+    /// <param name="to">The silo that does not receive; 0 for the client.</param>
+    public void Hold(int from, int to) => _run.Hold(CheckedNode(from), CheckedNode(to));
+
+    /// <summary>What has waited since <see cref="Hold"/> arrives.</summary>
+    /// <param name="from">As in <see cref="Hold"/>.</param>
+    /// <param name="to">As in <see cref="Hold"/>.</param>
+    public void Release(int from, int to) => _run.Release(CheckedNode(from), CheckedNode(to));
+
     /// <summary>All reach each other again.</summary>
     public void Heal() => _run.Heal();
 
     /// <summary>The next write of a grain's state throws.</summary>
     /// <param name="isDone">Whether it is done nevertheless: only its answer is lost.</param>
     public void FailNextWrite(bool isDone) => _run.FailNextWrite(isDone);
+
+    private int CheckedNode(int node)
+    {
+        if (node != 0)
+            return Checked(node);
+        _run.CheckStarted();
+        return node;
+    }
 
     private int Checked(int silo)
     {

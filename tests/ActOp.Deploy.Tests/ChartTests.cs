@@ -138,6 +138,8 @@ public class ChartTests
         Assert.Equal("dsn", references["ConnectionStrings__actop"].Key);
         Assert.NotEqual(true, references["ActOp__Security__Secret"].Optional);
         Assert.True(references["ActOp__Security__AcceptedSecrets__0"].Optional);
+        Assert.Equal((true, "operatorSecret"), (references["ActOp__Security__OperatorSecret"].Optional,
+            references["ActOp__Security__OperatorSecret"].Key));
         var volume = Assert.Single(silo.Volumes, static one => one.Secret is not null);
         var mount = Assert.Single(silo.Containers[0].VolumeMounts, one => one.Name == volume.Name);
         // A file under a sub-path is not renewed.

@@ -8,6 +8,8 @@ public class SecretTests
 {
     private static readonly byte[] One = Encoding.UTF8.GetBytes("the first secret of this cluster");
     private static readonly byte[] Other = Encoding.UTF8.GetBytes("another secret that is long enough");
+    private static readonly byte[] Third = Encoding.UTF8.GetBytes("the secret of the operators alone");
+    private static readonly byte[] Fourth = Encoding.UTF8.GetBytes("the secret of one tenant, random");
 
     [Theory, InlineData(1), InlineData(4)]
     public void Nodes_that_know_the_secret_connect(int links)
@@ -133,6 +135,78 @@ public class SecretTests
         mesh.Until(() => chief.Events.Contains("!NotAuthenticated"));
         Assert.Equal((0, 0, 0), (silos.Connected.Count, gateway.Connected.Count, plain.Connected.Count));
     }
+
+    [Fact]
+    public void A_client_that_proves_the_secret_of_a_tenant_is_bound_to_it()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var gateway = mesh.Add("gateway", options => (options.ClientSecrets, options.OperatorSecrets, options.TenantSecrets) =
+            ([Other], [Third], Tenants(("acme", One), ("globex", Fourth))), accepts: NodeKind.Client);
+        var plain = mesh.Add("plain", options => options.ClientSecrets = [Other], false, NodeKind.Client);
+        plain.Mesh.Connect(gateway.EndPoint);
+        foreach (var (name, secret) in new[] { ("acme", One), ("globex", Fourth) })
+        {
+            var client = mesh.Add("of " + name, options =>
+                (options.Tenant, options.TenantSecrets, options.LinksPerPeer) = (name, Tenants((name, secret)), 3), false, NodeKind.Client);
+            client.Mesh.Connect(gateway.EndPoint);
+        }
+
+        mesh.Until(() => gateway.Connected.Count == 3);
+        var bound = gateway.Mesh.Peers().OrderBy(static peer => peer.Name, StringComparer.Ordinal)
+            .Select(static peer => (peer.Name, peer.Tenant, peer.IsOperator));
+        Assert.Equal([("of acme", "acme", false), ("of globex", "globex", false), ("plain", null, false)], bound);
+    }
+
+    [Theory]
+    [InlineData("globex", 1)]
+    [InlineData("acme", 2)]
+    [InlineData("acme", 3)]
+    [InlineData("unknown", 1)]
+    public void Only_its_own_secret_proves_a_tenant(string tenant, int secret)
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        Action<MeshOptions> knows = options => (options.SiloSecrets, options.ClientSecrets, options.OperatorSecrets, options.TenantSecrets) =
+            ([Other], [Other], [Third], Tenants(("acme", One), ("globex", Fourth)));
+        var gateway = mesh.Add("gateway", knows, accepts: NodeKind.Client);
+        var silos = mesh.Add("silos", knows);
+        var own = secret switch { 1 => One, 2 => Other, _ => Third };
+        var client = mesh.Add("client", options => (options.Tenant, options.TenantSecrets) = (tenant, Tenants((tenant, own))), false,
+            NodeKind.Client);
+        client.Mesh.Connect(gateway.EndPoint);
+        mesh.Until(() => client.Events.Contains("!NotAuthenticated"));
+        client.Mesh.Connect(silos.EndPoint);
+        mesh.Until(() => client.Events.Contains("!WrongRole"));
+        // Without the name of the tenant its secret is none.
+        var nameless = mesh.Add("nameless", options => options.ClientSecrets = [One], false, NodeKind.Client);
+        nameless.Mesh.Connect(gateway.EndPoint);
+        mesh.Until(() => nameless.Events.Contains("!NotAuthenticated"));
+        Assert.Equal((0, 0), (gateway.Connected.Count, silos.Connected.Count));
+    }
+
+    [Fact]
+    public void The_links_of_a_session_are_of_one_tenant()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var gateway = mesh.Add("gateway", options => (options.ClientSecrets, options.TenantSecrets) = ([Other], Tenants(("acme", One))),
+            accepts: NodeKind.Client);
+        // Each link says something else than the one before.
+        var client = mesh.Add("client", options =>
+        {
+            (options.ClientSecrets, options.TenantSecrets, options.LinksPerPeer) = ([Other], Tenants(("acme", One)), 2);
+            var random = options.Random;
+            options.Random = bytes =>
+            {
+                random(bytes);
+                options.Tenant = options.Tenant is null ? "acme" : null;
+            };
+        }, false, NodeKind.Client);
+        client.Mesh.Connect(gateway.EndPoint);
+        mesh.Until(() => gateway.Log.Any(static line => line.Contains("refused: Duplicate", StringComparison.Ordinal)));
+        Assert.Empty(gateway.Connected);
+    }
+
+    private static Dictionary<string, IReadOnlyList<byte[]>> Tenants(params (string Name, byte[] Secret)[] tenants) =>
+        tenants.ToDictionary(static one => one.Name, static one => (IReadOnlyList<byte[]>)[one.Secret]);
 
     [Fact]
     public void A_secret_is_replaced_while_old_and_new_nodes_connect()

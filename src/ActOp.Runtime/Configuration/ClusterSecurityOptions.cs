@@ -2,6 +2,7 @@ using System.Net;
 using System.Text;
 using ActOp.Calls;
 using ActOp.Mesh;
+using ActOp.Tenants;
 using Orleans.Runtime;
 
 namespace ActOp.Configuration;
@@ -36,6 +37,20 @@ public sealed class ClusterSecurityOptions
 
     /// <summary>As <see cref="AcceptedSecrets"/>, for <see cref="OperatorSecret"/>.</summary>
     public IList<string> AcceptedOperatorSecrets { get; } = [];
+
+    /// <summary>
+    /// Of a silo: the secrets of tenants, by their names. A client that proves one is bound to that tenant: to silos, its calls come from
+    /// the tenant, and it has no right of management and no streams of its own (docs/tenants.md). All secrets of a tenant are accepted, so
+    /// that one can be replaced. Needs <c>AddTenants</c>, and a secret of the other clients, because one without a secret would be bound to
+    /// nothing. Empty (default): no client is bound.
+    /// </summary>
+    public IDictionary<string, IList<string>> TenantSecrets { get; } = new Dictionary<string, IList<string>>(StringComparer.Ordinal);
+
+    /// <summary>
+    /// Of a client: the tenant that it is bound to. <see cref="ClientSecret"/> is then one of the <see cref="TenantSecrets"/> of that
+    /// tenant on the silos. Null (default): none.
+    /// </summary>
+    public string? Tenant { get; set; }
 
     /// <summary>
     /// Secrets that are accepted too, but not used to connect. To replace a secret without a stop: add the new one here on all nodes, then
@@ -75,7 +90,12 @@ public sealed class ClusterSecurityOptions
         }
     }
 
-    internal void Apply(MeshOptions mesh)
+    /// <summary>Gives the secrets to the mesh.</summary>
+    /// <param name="mesh">The options of the mesh.</param>
+    /// <param name="isClient">Whether these are the options of a client.</param>
+    /// <param name="separatesTenants">Whether the silo refuses calls across tenants.</param>
+    /// <exception cref="OrleansConfigurationException">They contradict each other.</exception>
+    internal void Apply(MeshOptions mesh, bool isClient, bool separatesTenants)
     {
         mesh.SiloSecrets = Keys(Secret, nameof(Secret), AcceptedSecrets, nameof(AcceptedSecrets));
         mesh.ClientSecrets = ClientSecret is null && AcceptedClientSecrets.Count == 0
@@ -87,7 +107,72 @@ public sealed class ClusterSecurityOptions
             throw new OrleansConfigurationException("ClusterSecurityOptions." + nameof(OperatorSecret) + " is also a secret of silos or"
                 + " clients: each of them could end every silo. Choose another one.");
         }
+
+        if (isClient)
+            BindTo(mesh);
+        else
+            ApplyTenants(mesh, separatesTenants);
     }
+
+    /// <summary>This client is bound to a tenant.</summary>
+    private void BindTo(MeshOptions mesh)
+    {
+        if (TenantSecrets.Count > 0)
+            throw Wrong(nameof(TenantSecrets), "is an option of silos. A client has the secret of its own tenant as its ClientSecret.");
+        if (Tenant is null)
+            return;
+        if (ClientSecret is null)
+            throw Wrong(nameof(Tenant), "needs ClientSecret: the secret of this tenant.");
+        if (OperatorSecret is not null)
+            throw Wrong(nameof(Tenant), "and OperatorSecret exclude each other: an operator is bound to no tenant.");
+        CheckName(Tenant);
+        mesh.Tenant = Tenant;
+        mesh.TenantSecrets = new Dictionary<string, IReadOnlyList<byte[]>> { [Tenant] = [Key(ClientSecret, nameof(ClientSecret))] };
+    }
+
+    private void ApplyTenants(MeshOptions mesh, bool separatesTenants)
+    {
+        if (Tenant is not null)
+            throw Wrong(nameof(Tenant), "is an option of clients. A silo has the secrets of all tenants in TenantSecrets.");
+        if (TenantSecrets.Count == 0)
+            return;
+        if (!separatesTenants)
+            throw Wrong(nameof(TenantSecrets), "needs AddTenants on the silo builder: without it no call is refused.");
+        if (mesh.ClientSecrets.Count == 0)
+            throw Wrong(nameof(TenantSecrets), "needs Secret or ClientSecret: a client without a secret would be bound to no tenant.");
+        var secrets = new Dictionary<string, IReadOnlyList<byte[]>>(StringComparer.Ordinal);
+        foreach (var (tenant, own) in TenantSecrets)
+        {
+            CheckName(tenant);
+            if (own is not { Count: > 0 })
+                throw Wrong(nameof(TenantSecrets), "has no secret for the tenant \"" + tenant + "\".");
+            secrets[tenant] = [.. own.Select(static secret => Key(secret, nameof(TenantSecrets)))];
+        }
+
+        var others = mesh.SiloSecrets.Concat(mesh.ClientSecrets).Concat(mesh.OperatorSecrets).DistinctBy(Convert.ToBase64String);
+        var all = secrets.Values.SelectMany(static own => own.DistinctBy(Convert.ToBase64String)).Concat(others).ToList();
+        if (all.DistinctBy(Convert.ToBase64String).Count() < all.Count)
+        {
+            throw Wrong(nameof(TenantSecrets), "has a secret that another tenant, or silos, other clients or operators have, too: whoever"
+                + " knows it could be each of them. Choose another one.");
+        }
+
+        mesh.TenantSecrets = secrets;
+    }
+
+    private static void CheckName(string tenant)
+    {
+        try
+        {
+            TenantKey.Checked(tenant);
+        }
+        catch (ArgumentException wrong)
+        {
+            throw Wrong(nameof(Tenant), "or TenantSecrets has a name that no tenant can have. " + wrong.Message);
+        }
+    }
+
+    private static OrleansConfigurationException Wrong(string option, string what) => new("ClusterSecurityOptions." + option + " " + what);
 
     private static List<byte[]> Keys(string? first, string name, IList<string> others, string otherName)
     {

@@ -333,7 +333,7 @@ internal static class SetupReader
             Seed = address.GetHashCode(),
         };
         setup.Tracing.Validate();
-        Option<ClusterSecurityOptions>(services).Apply(setup.Mesh);
+        Option<ClusterSecurityOptions>(services).Apply(setup.Mesh, address.IsClient, services.GetService<TenantSeparation>() is not null);
         setup.ConnectionLimits.Apply(setup.Mesh);
         if (services.GetService<NodeSeams>() is not { } seams)
             return setup;

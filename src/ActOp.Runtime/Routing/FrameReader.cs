@@ -156,7 +156,10 @@ internal sealed class RequestReader(
         }
 
         SetRouting(call, role, header, caller, target);
-        call.SetRemoteSource(source.Hash, source.Type, source.Key);
+        if (sender.TenantCaller is { Id: var client })
+            call.SetRemoteSource(client.GetUniformHashCode(), client.Type.AsSpan(), client.Key.AsSpan());
+        else
+            call.SetRemoteSource(source.Hash, source.Type, source.Key);
         call.Deadline = deadline;
         ReadAndRoute(call, sender, header, activation, ref reader);
     }

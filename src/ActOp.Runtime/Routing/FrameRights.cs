@@ -98,7 +98,7 @@ internal sealed class FrameRights(LocalNode local, CallSender calls, PeerTable p
         if (isClient && !(SystemGrainIds.TryGetAddress(target, out var silo) && silo.Equals(local.Address)))
             return new(Refusal.Origin, "a call of " + target + ", which is not here");
         var callers = SystemRights.CallersOf(header.MethodId);
-        return SystemRights.Allows(callers, role) || (isClient && rights.Allows(callers, sender.IsOperator))
+        return SystemRights.Allows(callers, role) || (isClient && sender.TenantCaller is null && rights.Allows(callers, sender.IsOperator))
             ? null
             : new(!isClient ? Refusal.View : callers == Callers.Administrators ? Refusal.Rights : Refusal.Method,
                 "a call of " + target + ": " + (TypeManifest.FindMethod(header.MethodId)?.Name ?? "unknown method"));

@@ -309,6 +309,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         entry.Sender.Types ??= ShareOf(peer, entry.Address.IsClient);
         entry.Sender.Mark = peer.Mark;
         entry.Sender.IsOperator = peer.IsOperator;
+        entry.Sender.TenantCaller = peer.Tenant is null ? null : new TenantCaller(SystemGrainIds.Client(entry.Address, peer.Tenant));
         peer.Tag = entry;
     }
 

@@ -50,6 +50,9 @@ internal sealed class Sender(SiloAddress address, ClusterView cluster, bool isSi
     /// <inheritdoc cref="Peer.IsOperator"/>
     internal bool IsOperator { get; set; }
 
+    /// <summary>Who calls if this client does; null unless its link is bound to a tenant, which the id then has in its key.</summary>
+    internal TenantCaller? TenantCaller { get; set; }
+
     /// <summary>The refusals of its frames so far.</summary>
     internal RefusalCounts Refusals { get; } = new();
 
@@ -97,6 +100,10 @@ internal sealed class Sender(SiloAddress address, ClusterView cluster, bool isSi
 
     private sealed record Standing(View View, PeerRole Role);
 }
+
+/// <summary>The caller of all requests of a client that is bound to a tenant. Immutable; any thread.</summary>
+/// <param name="Id">In the key, the tenant and the address of the client.</param>
+internal sealed record TenantCaller(GrainId Id);
 
 /// <summary>
 /// The frames of a silo that only members may send, while the view does not list the silo: the news of a join may arrive after the first

@@ -1,6 +1,7 @@
 using ActOp.Calls;
 using ActOp.Runtime.Foundation;
 using ActOp.Tenants;
+using Orleans;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Tenants;
@@ -13,21 +14,44 @@ namespace ActOp.Runtime.Tenants;
 /// </remarks>
 internal sealed class NodeTenants(ICrossTenantAuthorizer? authorizer, TimeProvider time, Log log)
 {
+    private const string NotForClients = "A client that is bound to a tenant uses streams, channels and management through grains of its"
+        + " tenant";
+
     private long _refused;
     private CountedLine _line;
 
     /// <summary>Calls and uses of streams that were refused.</summary>
     internal long Refused => Interlocked.Read(ref _refused);
 
-    /// <summary>The exception to refuse a request with, or null. Requests of the runtime may go anywhere.</summary>
+    /// <summary>
+    /// The exception to refuse a request with, or null. Requests of the runtime may go anywhere, unless a client of a tenant makes them.
+    /// </summary>
     internal CrossTenantException? FindRefusal(Call call, GrainId target)
     {
-        if (call.Method.IsOfRuntime)
+        var caller = call.SourceId;
+        var source = TenantKey.Extract(caller.Key.AsSpan());
+        if (!source.IsEmpty && caller.Type.IsClient())
+        {
+            if (IsClosedToClients(call.Method))
+                return Refuse(TenantKey.Name(source), null, call.Method.ActivityName + ". " + NotForClients, null);
+            if (call.Method.IsSystem)
+                return null;
+        }
+        else if (call.Method.IsOfRuntime)
+        {
             return null;
-        var source = TenantKey.Extract(call.SourceId.Key.AsSpan());
+        }
+
         var to = TenantKey.Extract(target.Key.AsSpan());
         return source.SequenceEqual(to) ? null : FindRefusal(TenantKey.Name(source), TenantKey.Name(to), call.Method.ActivityName);
     }
+
+    /// <summary>
+    /// Queues, subscriptions and channels are common to all tenants, and a request to them names its stream somewhere in its arguments. So
+    /// they are closed to clients of a tenant, as management is. What they need of the silo that they have reached is open to them.
+    /// </summary>
+    private static bool IsClosedToClients(CallMethod method) => method.Callers != Callers.Everyone
+        || (method.IsOfRuntime && !method.IsSystem && method.InterfaceType != typeof(ICancellationSourcesExtension));
 
     /// <exception cref="CrossTenantException">The grain may not use the stream.</exception>
     internal void Check(GrainId source, in QualifiedStreamId stream)

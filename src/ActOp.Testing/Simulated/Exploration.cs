@@ -15,6 +15,7 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
     private long _calls;
     private long _faults;
     private long _simulated;
+    private readonly SortedDictionary<string, int> _situations = new(StringComparer.Ordinal);
 
     /// <exception cref="SimulationException">A run fails.</exception>
     internal SimulationReport Explore(int seeds)
@@ -28,7 +29,8 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
                 throw Differ(seed);
         }
 
-        return Report();
+        var never = _situations.Where(static one => one.Value == 0).Select(static one => "\"" + one.Key + "\"").ToArray();
+        return never.Length == 0 ? Report() : throw Miss(string.Join(", ", never));
     }
 
     /// <exception cref="SimulationException">The run fails.</exception>
@@ -53,10 +55,17 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
         return new SimulationException(seed, "", failure, text.ToString(), null);
     }
 
+    private SimulationException Miss(string never)
+    {
+        var failure = string.Create(CultureInfo.InvariantCulture, $"In none of {_runs} runs was it ever so: {never}.");
+        return new SimulationException(0, "", failure, failure + " So nothing is shown about it (SimulationWorld.Sometimes): play more"
+            + " seeds, permit more faults, or look whether the test gets there at all.", null);
+    }
+
     private string Explain(ulong seed, RunPlan plan) =>
         Divergence.Explain(trace => new SimulatedRun(seed, plan, budget, isRecorded: false, trace).Play(test));
 
-    private SimulationReport Report() => new(_runs, _steps, _calls, _faults, new TimeSpan(_simulated));
+    private SimulationReport Report() => new(_runs, _steps, _calls, _faults, new TimeSpan(_simulated)) { Situations = _situations };
 
     private RunOutcome Play(ulong seed, RunPlan plan, bool isRecorded = false)
     {
@@ -66,6 +75,8 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
         _calls += outcome.Calls;
         _faults += outcome.Faults.Count;
         _simulated += outcome.Simulated.Ticks;
+        foreach (var (text, isSo) in outcome.Situations)
+            _situations[text] = _situations.GetValueOrDefault(text) + (isSo ? 1 : 0);
         return outcome;
     }
 

@@ -36,6 +36,15 @@ internal sealed class Network(Pump pump, Dice dice, Wires wires)
     /// <summary>Nothing gets from one machine to the other; back it does, unless that way is cut too.</summary>
     internal void Cut(int from, int to) => _cut.Add((from, to));
 
+    /// <summary>Ends a cut of one direction: what has waited arrives now.</summary>
+    internal void Release(int from, int to)
+    {
+        if (!_cut.Remove((from, to)))
+            return;
+        foreach (var connection in _connections.ToArray())
+            connection.Continue();
+    }
+
     internal void SlowDown(int from, int to, int factor) => _slow[(from, to)] = factor;
 
     /// <summary>Ends all partitions and slowness between two hosts, in both directions.</summary>

@@ -70,6 +70,9 @@ internal sealed class SimulatedRun : IWorldWatcher
 
     internal RandomFaults Faults { get; private set; }
 
+    /// <summary>What the test has looked for in this run, and whether it was ever so.</summary>
+    internal Dictionary<string, bool> Situations { get; } = new(StringComparer.Ordinal);
+
     /// <summary>Calls of grains of the application that silos have run.</summary>
     internal long Calls { get; set; }
 
@@ -118,6 +121,7 @@ internal sealed class SimulatedRun : IWorldWatcher
             Simulated = new TimeSpan(Pump.Now),
             Faults = Faults.Struck,
             Commands = _ran,
+            Situations = Situations,
             Story = _story?.ToString() ?? "",
         };
     }
@@ -223,6 +227,19 @@ internal sealed class SimulatedRun : IWorldWatcher
         _world.Network.Cut(other, one);
     }
 
+    /// <summary>What one sends to the other waits; 0 is the client.</summary>
+    internal void Hold(int from, int to)
+    {
+        Tell(NameOf(to), "does not get what " + NameOf(from) + " sends");
+        _world.Network.Cut(HostOf(from), HostOf(to));
+    }
+
+    internal void Release(int from, int to)
+    {
+        Tell(NameOf(to), "gets what " + NameOf(from) + " has sent");
+        _world.Network.Release(HostOf(from), HostOf(to));
+    }
+
     internal void Heal()
     {
         CheckStarted();
@@ -241,6 +258,10 @@ internal sealed class SimulatedRun : IWorldWatcher
                 connection.Reset(tellNear: true, tellFar: true);
         }
     }
+
+    private static int HostOf(int node) => node == 0 ? ClientHost : node;
+
+    private static string NameOf(int node) => node == 0 ? "the client" : "silo" + node;
 
     /// <summary>Another silo that runs; null if there is none.</summary>
     internal Machine? Other(Machine silo, Dice dice)

@@ -73,6 +73,9 @@ internal sealed record RunOutcome(ulong Seed, RunPlan Plan, RunFailure? Failure)
     /// <summary>The commands that ran, in order.</summary>
     internal required IReadOnlyList<int> Commands { get; init; }
 
+    /// <inheritdoc cref="SimulatedRun.Situations"/>
+    internal required IReadOnlyDictionary<string, bool> Situations { get; init; }
+
     /// <summary>Empty if it was not recorded.</summary>
     internal required string Story { get; init; }
 }
