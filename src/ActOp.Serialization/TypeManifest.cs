@@ -34,6 +34,7 @@ public static class TypeManifest
 
     private static readonly ConcurrentDictionary<Type, byte> Begun = new();
     private static readonly HashSet<Assembly> LoadedAssemblies = [];
+    private static readonly ConditionalWeakTable<Assembly, Assembly> WithoutManifest = [];
     private static readonly ConcurrentDictionary<Type, GrainInterface> InterfacesByType = new();
     private static readonly ConcurrentDictionary<Type, GrainClass> ClassesByType = new();
     private static readonly ConcurrentDictionary<ulong, GrainMethod> MethodsById = new();
@@ -110,11 +111,13 @@ public static class TypeManifest
             Load(entry);
         foreach (var assembly in AppDomain.CurrentDomain.GetAssemblies())
         {
-            if (!assembly.IsDynamic
-                && (assembly.IsDefined(typeof(GeneratedManifestAttribute)) || assembly.IsDefined(typeof(ApplicationPartAttribute))))
-            {
+            // Each silo and client of a process asks, and attributes do not change.
+            if (assembly.IsDynamic || WithoutManifest.TryGetValue(assembly, out _))
+                continue;
+            if (assembly.IsDefined(typeof(GeneratedManifestAttribute)) || assembly.IsDefined(typeof(ApplicationPartAttribute)))
                 Load(assembly);
-            }
+            else
+                WithoutManifest.TryAdd(assembly, assembly);
         }
     }
 
