@@ -40,6 +40,7 @@ internal static class BenchCommands
             BuildReminders(),
             AttackCommand.Build(),
             Groups.GroupsCommand.Build(),
+            Verify.VerifyCommand.Build(),
             BuildMicro(),
             BuildSilo(),
         };

@@ -15,13 +15,18 @@ Option<double?> minutes = new("--minutes")
 };
 Option<string?> json = new("--json") { Description = "File for the results of this run as JSON." };
 Option<bool> resume = new("--resume") { Description = "Keeps the results in the folder that have the same command and version." };
+Option<int> atOnce = new("--at-once")
+{
+    Description = "Experiments at the same time, 1 to 8. More than one disturb each other: only to see that everything works.",
+    DefaultValueFactory = static _ => 1,
+};
 Option<bool> ignoreBars = new("--ignore-bars")
 {
     Description = "Succeed when a bar is missed too, but not when an experiment fails: for runs that are too short to judge by.",
 };
 Command run = new("run", "Runs experiments and prints their numbers beside those of the papers. Fails when a bar is missed.")
 {
-    names, minutes, json, folder, resume, ignoreBars,
+    names, minutes, json, folder, resume, atOnce, ignoreBars,
 };
 run.SetAction(async (parsed, cancellation) =>
 {
@@ -39,8 +44,15 @@ run.SetAction(async (parsed, cancellation) =>
         return 2;
     }
 
+    if (parsed.GetValue(atOnce) is < 1 or > 8)
+    {
+        Console.Error.WriteLine("--at-once must be 1 to 8.");
+        return 2;
+    }
+
     var into = parsed.GetValue(folder)!;
-    var results = await new ExperimentRun(new RunSettings(chosen, parsed.GetValue(minutes), into, parsed.GetValue(resume)))
+    var results = await new ExperimentRun(
+        new RunSettings(chosen, parsed.GetValue(minutes), into, parsed.GetValue(resume), parsed.GetValue(atOnce)))
         .RunAsync(cancellation);
     foreach (var result in results)
     {

@@ -9,13 +9,16 @@ namespace ActOp.Experiments.Running;
 /// <param name="Minutes">How long all of them may take together; null for their full length.</param>
 /// <param name="Folder">Where each result goes as soon as it is there.</param>
 /// <param name="Resumes">Whether results of the same version and length are kept and not measured again.</param>
-internal sealed record RunSettings(IReadOnlyList<Experiment> Chosen, double? Minutes, string Folder, bool Resumes)
+/// <param name="AtOnce">How many are played at the same time.</param>
+internal sealed record RunSettings(IReadOnlyList<Experiment> Chosen, double? Minutes, string Folder, bool Resumes, int AtOnce)
 {
     /// <summary>The length as a multiple of the full one.</summary>
     internal double Scale => Minutes is { } minutes ? minutes / Chosen.Sum(static one => one.Minutes) : 1;
 }
 
-/// <summary>Runs experiments one after the other. One that fails is a result that says so, and the others go on.</summary>
+/// <summary>
+/// Runs experiments, one after the other unless the settings say otherwise. One that fails is a result that says so, and the others go on.
+/// </summary>
 internal sealed class ExperimentRun(RunSettings settings)
 {
     private readonly MonotonicClock _clock = new();
@@ -24,25 +27,31 @@ internal sealed class ExperimentRun(RunSettings settings)
     internal async Task<IReadOnlyList<ExperimentResult>> RunAsync(CancellationToken cancellation)
     {
         var before = settings.Resumes ? ExperimentResult.ReadAll(settings.Folder) : [];
-        var results = new List<ExperimentResult>();
-        for (var index = 0; index < settings.Chosen.Count && !cancellation.IsCancellationRequested; index++)
+        var results = new ExperimentResult?[settings.Chosen.Count];
+        var order = new ParallelOptions { MaxDegreeOfParallelism = settings.AtOnce };
+        await Parallel.ForEachAsync(Enumerable.Range(0, results.Length), order, async (index, _) =>
         {
-            var experiment = settings.Chosen[index];
-            if (before.TryGetValue(experiment.Name, out var kept) && !kept.HasFailed && kept.Version == Versions.Find()
-                && kept.Command == CommandOf(experiment))
-            {
-                Console.WriteLine($"{experiment.Name}: {kept.Verdict} (kept from {kept.Date:yyyy-MM-dd HH:mm})");
-                results.Add(kept);
-                continue;
-            }
+            if (!cancellation.IsCancellationRequested)
+                results[index] = await ResultAsync(before, index, cancellation);
+        });
+        return [.. results.OfType<ExperimentResult>()];
+    }
 
-            if (await RunAsync(experiment, index, cancellation) is not { } result)
-                break;
-            result.WriteTo(settings.Folder);
-            results.Add(result);
+    /// <summary>A result that is kept, or a new one; null if it was interrupted.</summary>
+    private async Task<ExperimentResult?> ResultAsync(
+        IReadOnlyDictionary<string, ExperimentResult> before, int index, CancellationToken cancellation)
+    {
+        var experiment = settings.Chosen[index];
+        if (before.TryGetValue(experiment.Name, out var kept) && !kept.HasFailed && kept.Version == Versions.Find()
+            && kept.Command == CommandOf(experiment))
+        {
+            Console.WriteLine($"{experiment.Name}: {kept.Verdict} (kept from {kept.Date:yyyy-MM-dd HH:mm})");
+            return kept;
         }
 
-        return results;
+        var result = await RunAsync(experiment, index, cancellation);
+        result?.WriteTo(settings.Folder);
+        return result;
     }
 
     /// <summary>Null if it was interrupted.</summary>
