@@ -34,7 +34,6 @@ internal static class OtherPapers
             new(Groups, "Section 4", "a group that floods a silo, and the others"),
         ], 1, static play => GroupsAsync(play, "noisy")),
         new("groups/overrun", [new(Groups, "Figure 14", "shrinking of intervals when groups overrun")], 0.1, OverrunAsync),
-        new("verify/speed", [new("-", "docs/verify.md", "time of a simulation's start, and simulated calls")], 1, VerifyAsync),
     ];
 
     internal static IReadOnlyList<OpenFigure> Open { get; } =
@@ -58,22 +57,13 @@ internal static class OtherPapers
     private static async Task<Outcome> GroupsAsync(Play play, string experiment)
     {
         var rows = await RowsAsync(play, experiment, play.Seconds(3, 0.3));
-        return new Outcome([.. rows.Select(Judged)], []);
-    }
-
-    private static async Task<Outcome> VerifyAsync(Play play)
-    {
-        var rows = (await play.RunAsync(BenchProgram.Bench, ["verify", "--runs", Text(play.Rounds(3)), "--seeds", play.IsTrial ? "5" : "50",
-            "--calls", play.IsTrial ? "10000" : "200000", "--ignore-bars"])).EnumerateArray();
-        return new Outcome([.. rows.Select(Judged)], [], "Processor time of the whole process, with that of the compiler and the collector.");
-    }
-
-    /// <summary>The program judges its bar by the same numbers.</summary>
-    private static Measure Judged(JsonElement row)
-    {
-        var measure = Measure.Of(row.Text("name"), row.Text("unit"), row.Rounds());
-        return row.GetProperty("met").ValueKind is JsonValueKind.Null ? measure
-            : measure with { Bar = row.Text("bar"), Holds = row.GetProperty("met").GetBoolean() };
+        return new Outcome([.. rows.Select(static row =>
+        {
+            var measure = Measure.Of(row.Text("name"), row.Text("unit"), row.Rounds());
+            // The program judges its bar by the same numbers.
+            return row.GetProperty("met").ValueKind is JsonValueKind.Null ? measure
+                : measure with { Bar = row.Text("bar"), Holds = row.GetProperty("met").GetBoolean() };
+        })], []);
     }
 
     /// <summary>A figure on the overhead of a message: a line without groups, one with shares, one with ticks.</summary>

@@ -10,7 +10,7 @@ namespace ActOp.Experiments.Running;
 /// <param name="Folder">Where each result goes as soon as it is there.</param>
 /// <param name="Resumes">Whether results of the same version and length are kept and not measured again.</param>
 /// <param name="AtOnce">How many are played at the same time.</param>
-internal sealed record RunSettings(IReadOnlyList<Experiment> Chosen, double? Minutes, string Folder, bool Resumes, int AtOnce)
+internal sealed record RunSettings(IReadOnlyList<Experiment> Chosen, double? Minutes, string Folder, bool Resumes, int AtOnce = 1)
 {
     /// <summary>The length as a multiple of the full one.</summary>
     internal double Scale => Minutes is { } minutes ? minutes / Chosen.Sum(static one => one.Minutes) : 1;
