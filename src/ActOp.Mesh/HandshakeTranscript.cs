@@ -118,11 +118,11 @@ internal sealed class HandshakeKeys
 
     public HandshakeKeys(MeshOptions options)
     {
-        // Each role has keys of its own: who knows the key of clients proves nothing at the listener for silos.
-        _silo = [.. options.SiloSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, silo"u8))];
-        _client = [.. options.ClientSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, client"u8))];
-        _operator = [.. options.OperatorSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, operator"u8))];
-        _tenants = options.TenantSecrets.ToDictionary(static pair => pair.Key, static pair => KeysOf(pair.Key, pair.Value));
+        // Each role has keys of its own: who knows the key of clients proves nothing at the listener for silos, nor for another tenant.
+        _silo = MakeKeys(options.SiloSecrets, "silo");
+        _client = MakeKeys(options.ClientSecrets, "client");
+        _operator = MakeKeys(options.OperatorSecrets, "operator");
+        _tenants = options.TenantSecrets.ToDictionary(static pair => pair.Key, static pair => MakeKeys(pair.Value, "tenant " + pair.Key));
         _random = options.Random;
         _random(_process);
         Mark = BinaryPrimitives.ReadUInt64LittleEndian(HMACSHA256.HashData(_process, "ActOp mesh 2, mark"u8)) | 1;
@@ -164,11 +164,10 @@ internal sealed class HandshakeKeys
         return HMACSHA256.HashData(_process, text)[..HandshakeTranscript.TokenBytes];
     }
 
-    /// <summary>Who has the secret of one tenant proves nothing for another.</summary>
-    private static byte[][] KeysOf(string tenant, IReadOnlyList<byte[]> secrets)
+    private static byte[][] MakeKeys(IReadOnlyList<byte[]> secrets, string role)
     {
-        byte[] what = [.. "ActOp mesh 2, tenant "u8, .. Encoding.UTF8.GetBytes(tenant)];
-        return [.. secrets.Select(secret => HMACSHA256.HashData(secret, what))];
+        var text = Encoding.UTF8.GetBytes("ActOp mesh 2, " + role);
+        return [.. secrets.Select(secret => HMACSHA256.HashData(secret, text))];
     }
 }
 

@@ -11,8 +11,8 @@ namespace ActOp.Serialization;
 /// the API that they are written for are in the assembly <see cref="AssemblyName"/>, which is loaded for an application that uses it.
 /// </summary>
 /// <remarks>
-/// Any thread. Owns the codec classes that generated code has registered, the names of the assemblies that use the API, and which
-/// assemblies it has looked at. The assembly installs itself by its module initializer.
+/// Any thread. Owns the codec classes that generated code has registered, and the names of the assemblies that use the API. The assembly
+/// installs itself by its module initializer.
 /// </remarks>
 internal abstract class FieldCodecSource
 {
@@ -21,7 +21,6 @@ internal abstract class FieldCodecSource
 
     private static readonly ConcurrentQueue<Func<Type>> Registered = new();
     private static readonly ConcurrentDictionary<string, byte> Users = new(StringComparer.Ordinal);
-    private static readonly ConditionalWeakTable<Assembly, Assembly> Examined = [];
     private static FieldCodecSource? s_installed;
 
     /// <summary>The codec classes, and copiers and the like, that generated code has registered.</summary>
@@ -63,24 +62,7 @@ internal abstract class FieldCodecSource
     internal static bool IsUsed()
     {
         TypeManifest.LoadApplication();
-        if (Installed is not null || HasCodecTypes)
-            return true;
-        // Assemblies without generated code may use the services of the API.
-        foreach (var assembly in AppDomain.CurrentDomain.GetAssemblies())
-        {
-            // Each silo and client of a process asks, and references do not change.
-            if (assembly.IsDynamic || Examined.TryGetValue(assembly, out _))
-                continue;
-            if (!TypeManifest.IsOfFramework(assembly.GetName())
-                && assembly.GetReferencedAssemblies().Any(static name => name.Name == AssemblyName))
-            {
-                AddUser(assembly);
-            }
-
-            Examined.TryAdd(assembly, assembly);
-        }
-
-        return !Users.IsEmpty;
+        return Installed is not null || HasCodecTypes || !Users.IsEmpty;
     }
 
     /// <summary>Loads the assembly, once.</summary>

@@ -34,7 +34,7 @@ public static class TypeManifest
 
     private static readonly ConcurrentDictionary<Type, byte> Begun = new();
     private static readonly HashSet<Assembly> LoadedAssemblies = [];
-    private static readonly ConditionalWeakTable<Assembly, Assembly> WithoutManifest = [];
+    private static readonly ConditionalWeakTable<Assembly, Assembly> Examined = [];
     private static readonly ConcurrentDictionary<Type, GrainInterface> InterfacesByType = new();
     private static readonly ConcurrentDictionary<Type, GrainClass> ClassesByType = new();
     private static readonly ConcurrentDictionary<ulong, GrainMethod> MethodsById = new();
@@ -95,14 +95,16 @@ public static class TypeManifest
         foreach (var name in assembly.GetReferencedAssemblies())
         {
             // It has no generated code, and is loaded when it is used.
-            if (name.Name == FieldCodecSource.AssemblyName)
+            if (IsFieldCodecs(name))
                 FieldCodecSource.AddUser(assembly);
-            if (name.Name == FieldCodecSource.AssemblyName || IsOfFramework(name))
+            if (IsFieldCodecs(name) || IsOfFramework(name))
                 continue;
             if (TryLoad(name) is { } referenced)
                 Load(referenced);
         }
     }
+
+    private static bool IsFieldCodecs(AssemblyName name) => name.Name == FieldCodecSource.AssemblyName;
 
     /// <summary>Registers the application's own assemblies: the entry assembly, what it refers to, and what is loaded already.</summary>
     public static void LoadApplication()
@@ -111,13 +113,14 @@ public static class TypeManifest
             Load(entry);
         foreach (var assembly in AppDomain.CurrentDomain.GetAssemblies())
         {
-            // Each silo and client of a process asks, and attributes do not change.
-            if (assembly.IsDynamic || WithoutManifest.TryGetValue(assembly, out _))
+            // Each silo and client of a process asks, and neither attributes nor references change.
+            if (assembly.IsDynamic || Examined.TryGetValue(assembly, out _))
                 continue;
             if (assembly.IsDefined(typeof(GeneratedManifestAttribute)) || assembly.IsDefined(typeof(ApplicationPartAttribute)))
                 Load(assembly);
-            else
-                WithoutManifest.TryAdd(assembly, assembly);
+            else if (!IsOfFramework(assembly.GetName()) && assembly.GetReferencedAssemblies().Any(IsFieldCodecs))
+                FieldCodecSource.AddUser(assembly);
+            Examined.TryAdd(assembly, assembly);
         }
     }
 

@@ -134,6 +134,9 @@ internal static class TenantKey
         return before[(before.LastIndexOf(Extension) + 1)..];
     }
 
+    /// <summary>What a text key of the tenant begins with.</summary>
+    internal static string Prefix(string tenant) => tenant + (char)Mark;
+
     internal static string? Name(ReadOnlySpan<byte> tenant) => tenant.IsEmpty ? null : Encoding.UTF8.GetString(tenant);
 
     /// <summary>What follows the tenant; all of a key without one.</summary>
@@ -157,7 +160,7 @@ internal static class TenantKey
 /// <summary>The grains of one tenant. Immutable; any thread.</summary>
 internal sealed class TenantGrains(IGrainFactory grains, string tenant) : IGrainFactory
 {
-    private readonly string _prefix = tenant + "|";
+    private readonly string _prefix = TenantKey.Prefix(tenant);
 
     internal string Tenant => tenant;
 

@@ -104,8 +104,8 @@ public sealed class ClusterSecurityOptions
         mesh.OperatorSecrets = Keys(OperatorSecret, nameof(OperatorSecret), AcceptedOperatorSecrets, nameof(AcceptedOperatorSecrets));
         if (mesh.OperatorSecrets.Any(one => mesh.SiloSecrets.Concat(mesh.ClientSecrets).Any(one.SequenceEqual)))
         {
-            throw new OrleansConfigurationException("ClusterSecurityOptions." + nameof(OperatorSecret) + " is also a secret of silos or"
-                + " clients: each of them could end every silo. Choose another one.");
+            throw Wrong(nameof(OperatorSecret),
+                "is also a secret of silos or clients: each of them could end every silo. Choose another one.");
         }
 
         if (isClient)
@@ -149,9 +149,10 @@ public sealed class ClusterSecurityOptions
             secrets[tenant] = [.. own.Select(static secret => Key(secret, nameof(TenantSecrets)))];
         }
 
-        var others = mesh.SiloSecrets.Concat(mesh.ClientSecrets).Concat(mesh.OperatorSecrets).DistinctBy(Convert.ToBase64String);
-        var all = secrets.Values.SelectMany(static own => own.DistinctBy(Convert.ToBase64String)).Concat(others).ToList();
-        if (all.DistinctBy(Convert.ToBase64String).Count() < all.Count)
+        // Who has one may have it twice.
+        var owners = secrets.Values.Append([.. mesh.SiloSecrets, .. mesh.ClientSecrets, .. mesh.OperatorSecrets]);
+        var all = owners.SelectMany(static own => own.Select(Convert.ToBase64String).Distinct()).ToList();
+        if (all.Distinct().Count() < all.Count)
         {
             throw Wrong(nameof(TenantSecrets), "has a secret that another tenant, or silos, other clients or operators have, too: whoever"
                 + " knows it could be each of them. Choose another one.");
@@ -180,8 +181,7 @@ public sealed class ClusterSecurityOptions
         {
             return others.Count == 0
                 ? []
-                : throw new OrleansConfigurationException("ClusterSecurityOptions." + otherName + " is set, but ClusterSecurityOptions."
-                    + name + " is not.");
+                : throw Wrong(otherName, "is set, but ClusterSecurityOptions." + name + " is not.");
         }
 
         return [Key(first, name), .. others.Select(other => Key(other, otherName))];
@@ -192,8 +192,7 @@ public sealed class ClusterSecurityOptions
         var bytes = Encoding.UTF8.GetBytes(secret);
         return bytes.Length >= MinSecretBytes
             ? bytes
-            : throw new OrleansConfigurationException("ClusterSecurityOptions." + name + " must have at least " + MinSecretBytes
-                + " bytes, but one has " + bytes.Length + ".");
+            : throw Wrong(name, "must have at least " + MinSecretBytes + " bytes, but one has " + bytes.Length + ".");
     }
 }
 

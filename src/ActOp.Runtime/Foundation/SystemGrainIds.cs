@@ -1,4 +1,5 @@
 using System.Text;
+using ActOp.Tenants;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Foundation;
@@ -27,7 +28,7 @@ internal static class SystemGrainIds
     /// The id as a caller of a client that is bound to a tenant: its key has the tenant, as those of grains have, and contains no location.
     /// </summary>
     internal static GrainId Client(SiloAddress client, string tenant) =>
-        GrainId.Create(GrainType.Create(SystemPrefix + "client"), tenant + "|" + client.ToParsableString());
+        GrainId.Create(GrainType.Create(SystemPrefix + "client"), TenantKey.Prefix(tenant) + client.ToParsableString());
 
     /// <summary>True for messages to system targets: they go over the control link, which grain traffic cannot fill.</summary>
     internal static bool IsControl(GrainId id) => IsSystemGrain(id) && !id.Type.AsSpan().SequenceEqual("sys.observer"u8);

@@ -156,8 +156,8 @@ internal sealed class RequestReader(
         }
 
         SetRouting(call, role, header, caller, target);
-        if (sender.TenantCaller is { Id: var client })
-            call.SetRemoteSource(client.GetUniformHashCode(), client.Type.AsSpan(), client.Key.AsSpan());
+        if (sender.TenantCaller is { } client)
+            client.SetAsSource(call);
         else
             call.SetRemoteSource(source.Hash, source.Type, source.Key);
         call.Deadline = deadline;

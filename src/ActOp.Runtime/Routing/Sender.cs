@@ -1,4 +1,6 @@
+using System.Runtime.CompilerServices;
 using System.Text;
+using ActOp.Calls;
 using ActOp.Mesh;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
@@ -102,8 +104,13 @@ internal sealed class Sender(SiloAddress address, ClusterView cluster, bool isSi
 }
 
 /// <summary>The caller of all requests of a client that is bound to a tenant. Immutable; any thread.</summary>
-/// <param name="Id">In the key, the tenant and the address of the client.</param>
-internal sealed record TenantCaller(GrainId Id);
+/// <param name="id">In the key, the tenant and the address of the client.</param>
+internal sealed class TenantCaller(GrainId id)
+{
+    /// <summary>Apart from the method that reads a request, which would have the id among its locals for all clients and silos.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal void SetAsSource(Call call) => call.SetRemoteSource(id.GetUniformHashCode(), id.Type.AsSpan(), id.Key.AsSpan());
+}
 
 /// <summary>
 /// The frames of a silo that only members may send, while the view does not list the silo: the news of a join may arrive after the first

@@ -28,30 +28,26 @@ internal sealed class NodeTenants(ICrossTenantAuthorizer? authorizer, TimeProvid
     /// </summary>
     internal CrossTenantException? FindRefusal(Call call, GrainId target)
     {
+        // Which of them a client may call was asked when its request was read.
+        if (call.Method.IsSystem)
+            return null;
         var caller = call.SourceId;
         var source = TenantKey.Extract(caller.Key.AsSpan());
-        if (!source.IsEmpty && caller.Type.IsClient())
-        {
-            if (IsClosedToClients(call.Method))
-                return Refuse(TenantKey.Name(source), null, call.Method.ActivityName + ". " + NotForClients, null);
-            if (call.Method.IsSystem)
-                return null;
-        }
-        else if (call.Method.IsOfRuntime)
-        {
+        var isClient = !source.IsEmpty && caller.Type.IsClient();
+        if (isClient && IsClosedToClients(call.Method))
+            return Refuse(TenantKey.Name(source), null, call.Method.ActivityName + ". " + NotForClients, null);
+        if (!isClient && call.Method.IsOfRuntime)
             return null;
-        }
-
         var to = TenantKey.Extract(target.Key.AsSpan());
         return source.SequenceEqual(to) ? null : FindRefusal(TenantKey.Name(source), TenantKey.Name(to), call.Method.ActivityName);
     }
 
     /// <summary>
     /// Queues, subscriptions and channels are common to all tenants, and a request to them names its stream somewhere in its arguments. So
-    /// they are closed to clients of a tenant, as management is. What they need of the silo that they have reached is open to them.
+    /// they are closed to clients of a tenant, as management is.
     /// </summary>
     private static bool IsClosedToClients(CallMethod method) => method.Callers != Callers.Everyone
-        || (method.IsOfRuntime && !method.IsSystem && method.InterfaceType != typeof(ICancellationSourcesExtension));
+        || (method.IsOfRuntime && method.InterfaceType != typeof(ICancellationSourcesExtension));
 
     /// <exception cref="CrossTenantException">The grain may not use the stream.</exception>
     internal void Check(GrainId source, in QualifiedStreamId stream)

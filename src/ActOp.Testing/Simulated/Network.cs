@@ -39,10 +39,8 @@ internal sealed class Network(Pump pump, Dice dice, Wires wires)
     /// <summary>Ends a cut of one direction: what has waited arrives now.</summary>
     internal void Release(int from, int to)
     {
-        if (!_cut.Remove((from, to)))
-            return;
-        foreach (var connection in _connections.ToArray())
-            connection.Continue();
+        if (_cut.Remove((from, to)))
+            ContinueAll();
     }
 
     internal void SlowDown(int from, int to, int factor) => _slow[(from, to)] = factor;
@@ -54,6 +52,12 @@ internal sealed class Network(Pump pump, Dice dice, Wires wires)
         _cut.Remove((other, one));
         _slow.Remove((one, other));
         _slow.Remove((other, one));
+        ContinueAll();
+    }
+
+    /// <summary>What has waited for the end of a cut goes on, where it may.</summary>
+    private void ContinueAll()
+    {
         foreach (var connection in _connections.ToArray())
             connection.Continue();
     }
