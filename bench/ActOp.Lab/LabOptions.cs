@@ -41,6 +41,16 @@ internal sealed class LabOptions(int rounds)
         command.Options.Add(Algorithm);
     }
 
+    /// <summary>The first and the last seed of a range as 1-5, or one seed.</summary>
+    /// <exception cref="LabException">It is none.</exception>
+    public static (int First, int Last) ParseSeeds(string text)
+    {
+        var ends = text.Split('-');
+        if (ends.Length is 1 or 2 && int.TryParse(ends[0], out var first) && int.TryParse(ends[^1], out var last) && first <= last)
+            return (first, last);
+        throw new LabException($"--seeds must be a range as 1-5, but is {text}.");
+    }
+
     public PartitioningOptions Read(ParseResult result) => new PartitioningOptions
     {
         Tolerance = result.GetValue(Tolerance),

@@ -30,7 +30,7 @@ internal static class PartitionCommand
         {
             try
             {
-                (int First, int Last)? range = result.GetValue(seeds) is { } text ? Range(text) : null;
+                (int First, int Last)? range = result.GetValue(seeds) is { } text ? LabOptions.ParseSeeds(text) : null;
                 (var name, var read) = graph.Read(result);
                 Check(read, result.GetValue(parts), result.GetValue(common.Rounds));
                 var options = common.Read(result);
@@ -53,14 +53,6 @@ internal static class PartitionCommand
             return 1;
         });
         return command;
-    }
-
-    private static (int First, int Last) Range(string text)
-    {
-        var ends = text.Split('-');
-        if (ends.Length is 1 or 2 && int.TryParse(ends[0], out var first) && int.TryParse(ends[^1], out var last) && first <= last)
-            return (first, last);
-        throw new LabException($"--seeds must be a range as 1-5, but is {text}.");
     }
 
     private static SeedsReport Compare(string name, LabGraph graph, (int First, int Last) seeds, Func<int, PartitionReport> play)

@@ -1,6 +1,7 @@
 using System.CommandLine;
 using ActOp.Lab;
 using ActOp.Lab.Groups;
+using ActOp.Lab.Overlays;
 using ActOp.Lab.Seda;
 using Spectre.Console;
 
@@ -14,5 +15,7 @@ RootCommand root = new("Plays what ActOp decides, locality partitioning and thre
     SyntheticCommand.Create(),
     SedaCommand.Create(),
     TicksCommand.Create(),
+    IdleCommand.Create(),
+    OverlayCommand.Create(),
 };
 return root.Parse(args).Invoke();

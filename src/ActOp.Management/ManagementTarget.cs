@@ -184,6 +184,7 @@ internal sealed class ManagementTarget(
         Debt = TimeSpan.FromMicroseconds(group.Debt),
         Activations = group.Activations,
         Ready = group.Ready,
+        Held = group.Held,
         Queued = group.Queued,
         Refused = Enum.GetValues<GroupLimit>().Sum(group.Refused),
     }).ToArray());

@@ -66,6 +66,9 @@ internal sealed class Worker
     private int _untilCheck;
     private bool _isSliceOver;
 
+    /// <summary>What has begun in the slice was known to cost.</summary>
+    private double _reserved;
+
     internal Worker(Stage stage, int index)
     {
         _stage = stage;
@@ -79,6 +82,18 @@ internal sealed class Worker
     /// <summary>The slice of the calling thread has lasted for a quantum: an item that runs several things should stop after one.</summary>
     internal static bool IsSliceOver =>
         t_current is { _serving: not null } worker && Stopwatch.GetTimestamp() - worker._sliceStart >= worker._groups!.QuantumTicks;
+
+    /// <inheritdoc cref="StageGroups.TryReserve"/>
+    /// <remarks>True if the calling thread runs no slice of the group: the first turn of a grain that joins it, or no groups.</remarks>
+    internal static bool TryReserve(StageGroup group, double cost, IStageItem held)
+    {
+        if (t_current is not { } worker || !ReferenceEquals(worker._serving, group))
+            return true;
+        if (!worker._groups!.TryReserve(group, cost, held))
+            return false;
+        worker._reserved += cost;
+        return true;
+    }
 
     internal Stage Stage => _stage;
 
@@ -375,7 +390,7 @@ internal sealed class Worker
     private Slice SliceUntil(long time, out long now)
     {
         now = time;
-        return new Slice(_serving, _sliceStart, now, _sliceItems);
+        return new Slice(_serving, _sliceStart, now, _sliceItems, _reserved);
     }
 
     private void BeginSlice(StageGroup? group, long now)
@@ -383,6 +398,7 @@ internal sealed class Worker
         _serving = group;
         _sliceStart = now;
         _sliceItems = 0;
+        _reserved = 0;
         _untilCheck = group?.CheckEvery ?? 0;
         _isSliceOver = false;
     }

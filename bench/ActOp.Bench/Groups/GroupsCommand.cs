@@ -15,6 +15,7 @@ internal static class GroupsCommand
         ["actors"] = GroupFigures.MeasureActors,
         ["count"] = GroupFigures.MeasureCount,
         ["threads"] = GroupFigures.MeasureThreads,
+        ["idle"] = IdleTime.Measure,
     };
 
     internal static Command Build()

@@ -14,6 +14,20 @@ public sealed class GroupAttribute(string name) : Attribute
     public string Name { get; } = name;
 }
 
+/// <summary>
+/// What a request to this method of a grain interface costs: how long it computes. With <c>BudgetMode.Ticks</c> a request starts only if
+/// that fits into what the group of the grain has left in the interval; without a cost, whenever the group has anything left. In other
+/// modes, and for methods that always interleave, it has no effect. Source: "Approaching Actor-Level Resource Control for Akka",
+/// pre-estimated execution time.
+/// </summary>
+/// <param name="milliseconds">Of one processor; above 0. Any other value counts as no cost.</param>
+[AttributeUsage(AttributeTargets.Method)]
+public sealed class CostAttribute(double milliseconds) : Attribute
+{
+    /// <summary>How long a request computes, in milliseconds of one processor.</summary>
+    public double Milliseconds { get; } = milliseconds;
+}
+
 /// <summary>A call was refused because a limit of the group of its grain is reached. It did not run.</summary>
 /// <remarks>The details are in <see cref="Exception.Data"/>, which travels with every exception.</remarks>
 public sealed class GroupOverloadedException : OrleansException

@@ -110,4 +110,8 @@ public sealed record GroupReport
     /// </summary>
     [Id(10)]
     public TimeSpan WaitP99 { get; init; }
+
+    /// <summary>Activations of it whose next request has a known cost, which does not fit into what is left of the interval.</summary>
+    [Id(11)]
+    public long Held { get; init; }
 }

@@ -548,7 +548,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
             Life.BeginNow(this, null, null);
         else if (State == ActivationState.Gone)
             Forward(call);
-        else if (Life.MayStart(Admission.HasRunning) && Admission.MayOvertake(this, call) && Admission.MayRun(this, call))
+        else if (Life.MayStart(Admission.HasRunning) && Admission.MayStart(this, call))
             RequestRun.Start(this, call);
         else if (Life.RefusesWith is { } failure)
             Fail(call, failure);

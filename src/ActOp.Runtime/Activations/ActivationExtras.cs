@@ -53,6 +53,9 @@ internal sealed class ActivationExtras
     /// <summary>The last of the waiting requests, while there are several.</summary>
     internal MailboxItem? LastWaiting;
 
+    /// <summary>Once a request has waited for the time of its group.</summary>
+    internal HeldActivation? Held;
+
     /// <summary>Coarse time in ms when the waiting requests were last searched for abandoned ones.</summary>
     internal long LastDrop;
 

@@ -46,9 +46,15 @@ internal struct Admission
     /// <summary>As <see cref="HasWaiting"/>, on the turn.</summary>
     internal readonly bool MustVisitWaiting => _waiting is not null;
 
+    /// <summary>Whether a new request starts now, or waits with those that do.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal readonly bool MayStart(Activation activation, Call call) =>
+        MayOvertake(activation, call) && MayRun(activation, call)
+        && (activation.Home.Group is null || HeldActivation.HasTimeFor(activation, call));
+
     /// <summary>Whether a new request may start before the waiting ones. If none of them could start, neither can it.</summary>
-    internal readonly bool MayOvertake(Activation activation, Call call) =>
-        _waiting is null || MayOthersRun(activation) || IsAlwaysInterleaved(call);
+    private readonly bool MayOvertake(Activation activation, Call call) =>
+        _waiting is null || (MayOthersRun(activation) && !IsHeld(activation)) || IsAlwaysInterleaved(call);
 
     /// <summary>Whether a request may start beside the running ones. The rules of Orleans, in the same order.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -152,7 +158,7 @@ internal struct Admission
     /// </summary>
     internal void RunWaiting(Activation activation)
     {
-        if (!activation.Life.StartsWaiting)
+        if (!activation.Life.StartsWaiting || IsHeld(activation))
             return;
         try
         {
@@ -182,6 +188,8 @@ internal struct Admission
                 continue;
             }
 
+            if (activation.Home.Group is not null && !HeldActivation.HasTimeFor(activation, call))
+                return;
             Unlink(activation, call, before);
             if (activation.Parts.Abandoned.Drops(call))
             {
@@ -246,6 +254,9 @@ internal struct Admission
     }
 
     private static bool IsAlwaysInterleaved(Call call) => (call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0;
+
+    /// <summary>The first of the waiting requests waits for the time of its group, and all behind it.</summary>
+    private static bool IsHeld(Activation activation) => activation.ExistingExtras?.Held is { Waits: true };
 
     private static bool MayRunBeside(Call blocking, Activation activation, Call call)
     {

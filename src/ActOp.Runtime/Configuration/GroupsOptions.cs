@@ -1,3 +1,4 @@
+using System.Reflection;
 using ActOp.Groups;
 using ActOp.Runtime.Groups;
 using ActOp.Staging;
@@ -45,6 +46,13 @@ public sealed class GroupsOptions
     public GroupSelector? Select { get; set; }
 
     /// <summary>
+    /// What a request costs, for those whose method does not say (<see cref="CostAttribute"/>); null or 0 if that is not known. Only for
+    /// <see cref="BudgetMode.Ticks"/>. Called on a turn each time that a request may start, so it should compute and not wait. If it throws
+    /// or gives less than 0, the request counts as without cost; that is logged once for each class.
+    /// </summary>
+    public RequestCost? Cost { get; set; }
+
+    /// <summary>
     /// The most groups with metrics of their own (<c>actop.groups.*</c>). The metrics of the others are added up under the name
     /// <c>(others)</c>. Default 100. Which groups: the first by the order of their names.
     /// </summary>
@@ -71,6 +79,8 @@ public sealed class GroupsOptions
     {
         Check(stages.Mode == StageMode.OwnThreads, "StageOptions.Mode must be OwnThreads, because groups share the threads of a stage");
         Check(Mode is BudgetMode.Shares or BudgetMode.Ticks, "GroupsOptions.Mode must be Shares or Ticks");
+        Check(Cost is null || Mode == BudgetMode.Ticks,
+            "GroupsOptions.Cost has an effect only with Mode = BudgetMode.Ticks; set it, or remove the Cost");
         Check(Quantum >= TimeSpan.FromMicroseconds(20) && Quantum <= TimeSpan.FromMilliseconds(100),
             "GroupsOptions.Quantum must be 20 us to 100 ms, but is " + Quantum);
         Check(Interval >= TimeSpan.FromMilliseconds(10) && Interval <= TimeSpan.FromMinutes(1),
@@ -224,8 +234,9 @@ public enum BudgetMode
 
     /// <summary>
     /// As in the paper on actor groups: a group gets a number of ticks of 1 ms per interval and is inactive when it has used them, until
-    /// the next interval. What it has used too much is paid later, and intervals are shorter meanwhile. Among the active
-    /// groups: by weights.
+    /// the next interval. What it has used too much is paid later, and intervals are shorter meanwhile. A request whose cost is known
+    /// (<see cref="CostAttribute"/>) starts only if that fits into what is left, or if nothing else could run. Among the active groups: by
+    /// weights.
     /// </summary>
     Ticks,
 }
@@ -235,6 +246,13 @@ public enum BudgetMode
 /// <param name="requestContext">The request context of the call that activates it; null without one.</param>
 /// <returns>The name of a group of this silo, or null.</returns>
 public delegate string? GroupSelector(GrainId grain, IReadOnlyDictionary<string, object>? requestContext);
+
+/// <summary>Says what a request costs: how long it computes on one processor; null if that is not known.</summary>
+/// <param name="grain">The grain.</param>
+/// <param name="method">The method of its interface.</param>
+/// <param name="requestContext">The request context of the call; null without one.</param>
+/// <returns>The time, 0 or more, or null.</returns>
+public delegate TimeSpan? RequestCost(GrainId grain, MethodInfo method, IReadOnlyDictionary<string, object>? requestContext);
 
 /// <summary>Adds groups to a silo.</summary>
 public static class GroupsSiloBuilderExtensions

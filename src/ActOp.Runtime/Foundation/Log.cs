@@ -191,6 +191,11 @@ internal sealed partial class Log(ILogger logger)
         "{declaration} has [Channel(\"{channel}\")], which has no effect: there are no channels (AddChannels).")]
     private static partial void ChannelWithoutEffect(ILogger logger, string declaration, string channel);
 
+    [LoggerMessage(616, LogLevel.Warning,
+        "GroupsOptions.Cost failed for a request to a grain of {grainClass}: {what}. Such requests count as without cost. Logged once for "
+            + "each class.")]
+    private static partial void GroupCostFailed(ILogger logger, Type grainClass, string what, Exception? exception);
+
     [LoggerMessage(640, LogLevel.Warning, "The option {option} is set and has no effect: {reason}. See docs/migrating-from-orleans.md.")]
     private static partial void OptionWithoutEffect(ILogger logger, string option, string reason);
 
@@ -333,6 +338,9 @@ internal sealed partial class Log(ILogger logger)
 
     internal void GroupSelectorFailed(Type grainClass, string what, Exception? exception) =>
         GroupSelectorFailed(logger, grainClass, what, exception);
+
+    internal void GroupCostFailed(Type grainClass, string what, Exception? exception) =>
+        GroupCostFailed(logger, grainClass, what, exception);
 
     internal void TenantsSeparated(long count, string source, string target, string what, Exception? exception) =>
         TenantsSeparated(logger, count, source, target, what, exception);

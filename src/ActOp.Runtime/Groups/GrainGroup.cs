@@ -28,7 +28,7 @@ internal enum GroupLimit
 /// Any thread, without a lock. A request that counts as waiting refers to its group (<see cref="Call.CountedIn"/>) from
 /// <see cref="TryAdmit"/> or <see cref="Count"/> until <see cref="Release"/>; it is counted by whoever has it, so in one group at a time.
 /// </remarks>
-internal sealed class GrainGroup(LocalNode local, string name, GroupOptions options, StageGroup ofStage)
+internal sealed class GrainGroup(LocalNode local, string name, GroupOptions options, StageGroup ofStage, RequestCosts? costs = null)
 {
     private static readonly string[] LimitNames =
         [nameof(GroupOptions.MaxActivations), nameof(GroupOptions.MaxQueued), nameof(GroupOptions.MaxCallsPerSecond)];
@@ -66,6 +66,12 @@ internal sealed class GrainGroup(LocalNode local, string name, GroupOptions opti
 
     /// <summary>Activations that wait for a thread. A racy snapshot.</summary>
     internal int Ready => OfStage.Queued;
+
+    /// <summary>Activations whose next request costs more than what is left of the interval. A racy snapshot.</summary>
+    internal int Held => OfStage.Held;
+
+    /// <summary>What requests cost; null without ticks.</summary>
+    internal RequestCosts? Costs { get; } = costs;
 
     /// <summary>A budget of it is spent: its turns wait for the next interval. A racy snapshot.</summary>
     internal bool IsInactive => OfStage.IsBlocked;

@@ -20,6 +20,8 @@ internal static class GroupMetrics
         UpDown("actop.groups.debt", "s", "Time that the group had used too much when it last ran.",
             static group => group.Debt / 1e6);
         UpDown("actop.groups.ready", null, "Activations of the group that wait for a thread.", static group => group.Ready);
+        UpDown("actop.groups.held", null, "Activations of the group whose next request costs more than what is left of the interval.",
+            static group => group.Held);
         UpDown("actop.groups.activations", null, "Activations of the group.", static group => group.Activations);
         UpDown("actop.groups.queued", null, "Requests that wait for grains of the group; counted only with MaxQueued.",
             static group => group.Queued);

@@ -37,7 +37,8 @@ internal sealed class NodeGroups
         var shapes = ParentsFirst();
         OfStage = new StageGroups(shapes,
             new Staging.Groups.GroupSetting(options.Quantum, options.Interval, Environment.ProcessorCount, TimerThread.Shared));
-        _byName = shapes.Select(shape => new GrainGroup(local, shape.Name, OptionsOf(shape.Name), OfStage[shape.Name]))
+        var costs = options.Mode == BudgetMode.Ticks ? new RequestCosts(options.Cost, local.Log) : null;
+        _byName = shapes.Select(shape => new GrainGroup(local, shape.Name, OptionsOf(shape.Name), OfStage[shape.Name], costs))
             .ToFrozenDictionary(static group => group.Name, StringComparer.Ordinal);
         Default = _byName[GroupsOptions.DefaultGroup];
     }

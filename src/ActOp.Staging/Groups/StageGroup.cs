@@ -24,6 +24,7 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
     /// <summary>Times of slices of this group, in microseconds, whole turns.</summary>
     private double _used;
     private double _debt;
+    private int _held;
     private long _slices;
     private long _items;
     private double _itemMicroseconds = 1;
@@ -49,6 +50,15 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
     /// <summary>Its budgets that can end; empty for most.</summary>
     internal List<TickBudget> Budgets { get; } = [];
 
+    /// <summary>The one in ticks; null without.</summary>
+    internal TickBudget? Ticks { get; set; }
+
+    /// <summary>Items that have waited for an interval: they run before those in <see cref="Items"/>. Null before the first.</summary>
+    internal Queue<IStageItem>? Due { get; set; }
+
+    /// <summary>The next item with a known cost begins, although it does not fit.</summary>
+    internal bool IsLent { get; set; }
+
     /// <summary>A budget of it is spent: nothing of it and of its children is picked.</summary>
     internal bool IsBlocked { get; set; }
 
@@ -60,6 +70,9 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
 
     /// <summary>Items that wait. A racy snapshot.</summary>
     internal int Queued => Math.Max(0, Volatile.Read(ref Count));
+
+    /// <summary>Items with a known cost that wait for the next interval. A racy snapshot.</summary>
+    internal int Held => Volatile.Read(ref _held);
 
     /// <summary>The time for which it has held threads of the stage, in microseconds.</summary>
     internal double Used => Volatile.Read(ref _used);
@@ -95,6 +108,9 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
         _itemMicroseconds = mean > _itemMicroseconds ? mean : _itemMicroseconds + ((mean - _itemMicroseconds) / 8);
         Volatile.Write(ref _checkEvery, Math.Clamp((int)(quantum / 4 / Math.Max(_itemMicroseconds, 0.01)), 1, 32));
     }
+
+    /// <summary>Under the lock: how many items wait for the next interval.</summary>
+    internal void SetHeld(int items) => Volatile.Write(ref _held, items);
 
     /// <summary>Under the lock: what it owes now.</summary>
     internal void SetDebt(double debt) => Volatile.Write(ref _debt, debt);

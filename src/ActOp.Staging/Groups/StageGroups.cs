@@ -11,6 +11,7 @@ namespace ActOp.Staging.Groups;
 /// the same group goes on. Groups compete at <see cref="ShareLevel"/>s, one for each group with children and one above all.</para>
 /// <para>Items without a group, and those of <see cref="Runtime"/>, are the runtime's own. They do not compete: every other choice is
 /// theirs if any of them waits. So they wait for one slice of others per thread at most, and have at most half of the choices.</para>
+/// <para>With ticks, an item whose cost is known asks before it begins (<see cref="TryReserve"/>); see <see cref="HeldItems"/>.</para>
 /// <para>One lock, held for each slice, for each item that another thread or another group takes from or brings to an empty queue of a
 /// group, and not for the items that a worker runs from its own queue. <see cref="HasRunnable"/> stands for "the shared queue is not empty"
 /// in the proof of <see cref="Roster"/>: it is set before <see cref="Enqueue"/> returns, or by the thread that added an item to the same
@@ -27,6 +28,7 @@ internal sealed class StageGroups
     private readonly TimeProvider _time;
     private readonly long _start;
     private readonly GroupSetting _setting;
+    private readonly HeldItems _held;
 
     /// <summary>For <see cref="GroupShape.Max"/>; null before the first group has one.</summary>
     private Gatekeeper? _caps;
@@ -50,6 +52,7 @@ internal sealed class StageGroups
         QuantumTicks = (long)(setting.Quantum.TotalSeconds * setting.Time.TimestampFrequency);
         _root = new ShareLevel(Quantum);
         _setting = setting;
+        _held = new HeldItems(setting.Lends);
         _time = setting.Time;
         _start = _time.GetTimestamp();
         foreach (var shape in shapes)
@@ -129,6 +132,34 @@ internal sealed class StageGroups
     }
 
     /// <summary>
+    /// Whether something of a group begins now whose cost is known: if it fits into what the group, and those above it, have left of their
+    /// ticks. If not, <paramref name="held"/> runs when the next interval begins, or when nothing else may run.
+    /// </summary>
+    /// <param name="group">The group, of which the calling thread runs a slice.</param>
+    /// <param name="cost">In microseconds, above 0.</param>
+    /// <param name="held">Asks again.</param>
+    internal bool TryReserve(StageGroup group, double cost, IStageItem held)
+    {
+        lock (_gate)
+        {
+            var now = _time.GetTimestamp();
+            Advance(now);
+            if (!_isReleased && !group.IsLent && !Fits(group, cost))
+            {
+                _held.Add(group, held, FreeOf(group));
+                SetTimer(now);
+                SetRunnable();
+                return false;
+            }
+
+            group.IsLent = false;
+            for (var one = group; one is not null; one = one.Parent)
+                one.Ticks?.Reserve(cost);
+            return true;
+        }
+    }
+
+    /// <summary>
     /// Ends a slice and begins the next one. Returns its group with its first item, or null if nothing may run. The same group without an
     /// item: the thread goes on with what it has.
     /// </summary>
@@ -192,6 +223,7 @@ internal sealed class StageGroups
             (group.Parent?.Level ?? _root).SetWeight(group.Share!, shape.Weight);
             SetBudgets(group, shape);
             group.Shape = shape;
+            ResumeHeld();
             if (group.IsBlocked && group.Budgets.TrueForAll(static budget => budget.IsActive))
                 Unblock(group);
             SetRunnable();
@@ -210,6 +242,7 @@ internal sealed class StageGroups
             _isReleased = true;
             foreach (var group in _byName.Values)
                 Unblock(group);
+            ResumeHeld();
             SetRunnable();
         }
 
@@ -242,7 +275,7 @@ internal sealed class StageGroups
         if (shape.Ticks is not null)
             _ticks ??= new Gatekeeper(_setting.Interval.TotalMicroseconds, _setting.Processors, downsizes: true);
         SetBudget(_caps, group, shape.Max * CapInterval * _setting.Processors);
-        SetBudget(_ticks, group, shape.Ticks * Gatekeeper.Tick);
+        group.Ticks = SetBudget(_ticks, group, shape.Ticks * Gatekeeper.Tick);
         if (group.Budgets.Count > 0)
         {
             _timer ??= _time.CreateTimer(
@@ -250,19 +283,21 @@ internal sealed class StageGroups
         }
     }
 
-    private static void SetBudget(Gatekeeper? gatekeeper, StageGroup group, double? allocation)
+    private static TickBudget? SetBudget(Gatekeeper? gatekeeper, StageGroup group, double? allocation)
     {
         if (gatekeeper is null)
-            return;
+            return null;
         var budget = group.Budgets.Find(one => gatekeeper.Has(one));
         if (allocation is not { } amount)
         {
             if (budget is null)
-                return;
+                return null;
             gatekeeper.Remove(budget);
             group.Budgets.Remove(budget);
+            return null;
         }
-        else if (budget is null)
+
+        if (budget is null)
         {
             gatekeeper.Add(budget = new TickBudget(group, amount));
             group.Budgets.Add(budget);
@@ -271,6 +306,8 @@ internal sealed class StageGroups
         {
             budget.Change(amount);
         }
+
+        return budget;
     }
 
     private Competition[] PathOf(StageGroup group)
@@ -311,7 +348,18 @@ internal sealed class StageGroups
                 one.Level.Charge(one.Share, 0);
         }
 
-        return TakeOfRuntime(out item) ? Runtime : null;
+        return TakeOfRuntime(out item) ? Runtime : TakeHeld(out item);
+    }
+
+    /// <summary>Nothing else may run: the time would be lost.</summary>
+    private StageGroup? TakeHeld(out IStageItem? item)
+    {
+        if (_held.TryLend(static group => !IsBlocked(group), out item) is not { } group)
+            return null;
+        group.IsLent = true;
+        foreach (var one in group.Path)
+            one.Level.Start(one.Share);
+        return group;
     }
 
     /// <summary>A thread goes on with the group. What still waits of it does so from now on.</summary>
@@ -347,8 +395,12 @@ internal sealed class StageGroups
     private IStageItem? TryTake(StageGroup group)
     {
         Invariant.Held(_gate);
-        if (!group.Items.TryDequeue(out var item))
-            return null;
+        if (group.Due is not { } due || !due.TryDequeue(out var item))
+        {
+            if (!group.Items.TryDequeue(out item))
+                return null;
+        }
+
         Interlocked.Decrement(ref _waiting);
         if (Interlocked.Decrement(ref group.Count) <= 0)
             Rest(group);
@@ -391,6 +443,7 @@ internal sealed class StageGroups
             level.Charge(share, used);
             if (guarded is null)
                 continue;
+            guarded.Ticks?.EndReserved(slice.Reserved);
             foreach (var budget in guarded.Budgets)
             {
                 if (!TickObserver.Observe(budget, used) && !guarded.IsBlocked && !_isReleased)
@@ -411,6 +464,44 @@ internal sealed class StageGroups
         }
 
         return false;
+    }
+
+    private static bool Fits(StageGroup group, double cost)
+    {
+        for (var one = group; one is not null; one = one.Parent)
+        {
+            if (one.Ticks is { } ticks && !ticks.Fits(cost))
+                return false;
+        }
+
+        return true;
+    }
+
+    private static double FreeOf(StageGroup group)
+    {
+        var free = double.MaxValue;
+        for (var one = group; one is not null; one = one.Parent)
+            free = Math.Min(free, one.Ticks?.Free ?? double.MaxValue);
+        return free;
+    }
+
+    /// <summary>What has waited for the interval runs before all else of its group.</summary>
+    private void ResumeHeld()
+    {
+        if (!_held.HasAny)
+            return;
+        foreach (var (group, items) in _held.TakeAll())
+        {
+            group.IsLent = false;
+            var resumed = items.Count;
+            // Those that were not reached in the last interval are behind them.
+            foreach (var item in group.Due ?? [])
+                items.Enqueue(item);
+            group.Due = items;
+            Interlocked.Add(ref _waiting, resumed);
+            if (Interlocked.Add(ref group.Count, resumed) == resumed)
+                Wait(group);
+        }
     }
 
     private void Block(StageGroup group, long now)
@@ -444,7 +535,8 @@ internal sealed class StageGroups
             return;
         var since = Since(now);
         _caps?.Advance(since, OnActive);
-        _ticks?.Advance(since, OnActive);
+        if (_ticks?.Advance(since, OnActive) == true)
+            ResumeHeld();
     }
 
     private void OnActive(TickBudget budget)
@@ -468,7 +560,7 @@ internal sealed class StageGroups
             var now = _time.GetTimestamp();
             Advance(now);
             SetRunnable();
-            if (_byName.Values.Any(static group => group.IsBlocked))
+            if (_held.HasAny || _byName.Values.Any(static group => group.IsBlocked))
                 SetTimer(now);
         }
 
@@ -476,7 +568,8 @@ internal sealed class StageGroups
             _onRunnable?.Invoke();
     }
 
-    private void SetRunnable() => Volatile.Write(ref _hasRunnable, _root.HasWaiting || Volatile.Read(ref Runtime.Count) > 0);
+    private void SetRunnable() =>
+        Volatile.Write(ref _hasRunnable, _root.HasWaiting || Volatile.Read(ref Runtime.Count) > 0 || _held.MayLend);
 
     private double Since(long now) => (now - _start) * 1e6 / _time.TimestampFrequency;
 }
@@ -486,7 +579,8 @@ internal sealed class StageGroups
 /// <param name="Interval">The interval of the ticks.</param>
 /// <param name="Processors">Processors that the stage may use.</param>
 /// <param name="Time">The time of intervals. Its time stamps are those of the stop watch.</param>
-internal sealed record GroupSetting(TimeSpan Quantum, TimeSpan Interval, int Processors, TimeProvider Time)
+/// <param name="Lends">Whether an item that does not fit into what its group has left runs if nothing else may.</param>
+internal sealed record GroupSetting(TimeSpan Quantum, TimeSpan Interval, int Processors, TimeProvider Time, bool Lends = true)
 {
     /// <summary>The weight of a group if nothing is said.</summary>
     internal const double DefaultWeight = 100;
@@ -497,7 +591,8 @@ internal sealed record GroupSetting(TimeSpan Quantum, TimeSpan Interval, int Pro
 /// <param name="Began">Its beginning, a time stamp of the stop watch.</param>
 /// <param name="Now">Its end.</param>
 /// <param name="Items">Items run.</param>
-internal readonly record struct Slice(StageGroup? Group, long Began, long Now, int Items)
+/// <param name="Reserved">What has begun in it was known to cost, in microseconds (<see cref="StageGroups.TryReserve"/>).</param>
+internal readonly record struct Slice(StageGroup? Group, long Began, long Now, int Items, double Reserved = 0)
 {
     internal long Ticks => Now - Began;
 }

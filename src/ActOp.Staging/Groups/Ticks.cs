@@ -12,8 +12,38 @@ internal sealed class TickBudget(StageGroup group, double allocation)
     /// <summary>What is left in this interval; negative: debt, which the next intervals pay.</summary>
     internal double Balance { get; set; } = allocation;
 
+    /// <summary>What items that have begun are known to cost, until their slices are charged.</summary>
+    private double _reserved;
+    private bool _hasReserved;
+
+    /// <summary>What is left for items whose cost is known.</summary>
+    internal double Free => Balance - _reserved;
+
     /// <summary>The paper: a group is inactive when its ticks are consumed.</summary>
     internal bool IsActive => Balance > 0;
+
+    /// <summary>
+    /// The paper, section 3.2: an item begins if its cost fits into what is left. The first one of an interval fits always: otherwise one
+    /// that costs more than the allocation would never run.
+    /// </summary>
+    internal bool Fits(double cost) => IsActive && (!_hasReserved || cost <= Free);
+
+    /// <summary>An item with this cost begins.</summary>
+    internal void Reserve(double cost)
+    {
+        _reserved += cost;
+        _hasReserved = true;
+    }
+
+    /// <summary>The slice in which items with this cost have begun is charged.</summary>
+    internal void EndReserved(double cost) => _reserved = Math.Max(0, _reserved - cost);
+
+    /// <summary>An interval begins.</summary>
+    internal void Begin()
+    {
+        Balance = Math.Min(Allocation, Balance + Allocation);
+        _hasReserved = false;
+    }
 
     /// <summary>The paper: a new allocation overrides the old one at once. What was used in this interval stays used.</summary>
     internal void Change(double allocation)
@@ -38,7 +68,8 @@ internal static class TickObserver
 
 /// <summary>
 /// The gatekeeper of the paper (section 3.2): knows the intervals, and which groups are active in the present one. Source: "Approaching
-/// Actor-Level Resource Control for Akka", section 3, with post-measured execution time. Not thread-safe; times are in microseconds.
+/// Actor-Level Resource Control for Akka", section 3, with post-measured execution time, and with costs that are known before for the
+/// items that have one (<see cref="TickBudget.Fits"/>). Not thread-safe; times are in microseconds.
 /// </summary>
 /// <remarks>
 /// <para>At the start of an interval each group gets its allocation. What it has not used before expires; what it has used too much is
@@ -104,7 +135,7 @@ internal sealed class Gatekeeper(double interval, int processors, bool downsizes
         {
             if (budget.Balance < 0)
                 paid += Math.Min(budget.Allocation, -budget.Balance);
-            budget.Balance = Math.Min(budget.Allocation, budget.Balance + budget.Allocation);
+            budget.Begin();
         }
 
         _cut = downsizes ? Math.Min(interval - Tick, paid / processors) : 0;

@@ -178,6 +178,8 @@ public class GroupsTests
             static groups => groups.Add("batch", static batch => batch.Min = 0.6).Add("other", static other => other.Min = 0.4));
         await FailsAsync("GroupsOptions.Quantum must be", static groups => groups.Add("batch").Quantum = TimeSpan.Zero);
         await FailsAsync("GroupsOptions.Interval must be", static groups => groups.Add("batch").Interval = TimeSpan.Zero);
+        await FailsAsync("GroupsOptions.Cost has an effect only with Mode = BudgetMode.Ticks",
+            static groups => groups.Add("batch").Cost = static (_, _, _) => null);
         await FailsAsync("GroupsOptions.MaxSeries must be", static groups => groups.Add("batch").MaxSeries = 0);
         await FailsAsync("are the runtime's own; use another one", static groups => groups.Add("batch").Add("(runtime)"));
         await FailsAsync("MaxQueued must be", static groups => groups.Add("batch", static batch => batch.MaxQueued = 0));

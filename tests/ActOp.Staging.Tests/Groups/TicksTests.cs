@@ -77,6 +77,37 @@ public sealed class TicksTests
         Assert.Equal(Interval + Gatekeeper.Tick, gatekeeper.Ends);
     }
 
+    [Fact]
+    public void An_item_begins_if_its_cost_fits_into_what_others_have_left()
+    {
+        var (gatekeeper, budget) = New();
+        Assert.True(budget.Fits(0.6 * Allocation));
+        budget.Reserve(0.6 * Allocation);
+        Assert.False(budget.Fits(0.5 * Allocation));
+        Assert.True(budget.Fits(0.4 * Allocation));
+        // It has used less than was said.
+        budget.EndReserved(0.6 * Allocation);
+        TickObserver.Observe(budget, 0.3 * Allocation);
+        Assert.True(budget.Fits(0.7 * Allocation));
+        Assert.False(budget.Fits((0.7 * Allocation) + 1));
+        gatekeeper.Advance(Interval, static _ => { });
+        Assert.True(budget.Fits(Allocation));
+    }
+
+    [Fact]
+    public void The_first_item_of_an_interval_fits_whatever_it_costs_unless_the_group_is_inactive()
+    {
+        var (gatekeeper, budget) = New();
+        Assert.True(budget.Fits(5 * Allocation));
+        budget.Reserve(5 * Allocation);
+        Assert.False(budget.Fits(1));
+        budget.EndReserved(5 * Allocation);
+        TickObserver.Observe(budget, 1.5 * Allocation);
+        Assert.False(budget.Fits(1));
+        gatekeeper.Advance(Interval, static _ => { });
+        Assert.True(budget.Fits(5 * Allocation));
+    }
+
     private static (Gatekeeper Gatekeeper, TickBudget Budget) New()
     {
         var gatekeeper = new Gatekeeper(Interval, processors: 1, downsizes: true);

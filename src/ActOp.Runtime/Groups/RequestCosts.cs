@@ -1,0 +1,62 @@
+using System.Collections.Concurrent;
+using System.Reflection;
+using ActOp.Calls;
+using ActOp.Configuration;
+using ActOp.Groups;
+using ActOp.Runtime.Foundation;
+using Orleans.CodeGeneration;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Groups;
+
+/// <summary>
+/// What requests cost that say so (<see cref="CostAttribute"/>, <see cref="GroupsOptions.Cost"/>). With ticks only. Source: paper on actor
+/// groups, section 3.2, pre-estimated execution time.
+/// </summary>
+/// <remarks>
+/// Any thread; the delegate of the application is called on turns only. Failures of it: throws, or gives less than 0: the request has no
+/// cost, logged once per class. Hangs: as any code of a grain, that is a long turn.
+/// </remarks>
+internal sealed class RequestCosts(RequestCost? ask, Log log)
+{
+    private readonly ConcurrentDictionary<CallMethod, double> _ofMethods = new();
+    private readonly ConcurrentDictionary<Type, bool> _logged = new();
+
+    /// <summary>In microseconds; 0 if it is not known, and for requests that nothing holds back.</summary>
+    internal double FindCost(Call call, GrainId grain, Type grainClass)
+    {
+        if (call.Method.IsOfRuntime || (call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0)
+            return 0;
+        return _ofMethods.GetOrAdd(call.Method, static method => OfAttribute(method)) is > 0 and var cost
+            ? cost : ask is null ? 0 : Ask(ask, call, grain, grainClass);
+    }
+
+    private static double OfAttribute(CallMethod method) =>
+        method.Info.GetCustomAttribute<CostAttribute>(inherit: false) is { Milliseconds: > 0 and < double.PositiveInfinity } cost
+            ? 1_000 * cost.Milliseconds
+            : 0;
+
+    private double Ask(RequestCost cost, Call call, GrainId grain, Type grainClass)
+    {
+        try
+        {
+            if (cost(grain, call.Method.Info, call.Context?.Values) is not { } time)
+                return 0;
+            if (time >= TimeSpan.Zero)
+                return time.TotalMicroseconds;
+            Report(grainClass, "it has given " + time + ", which is less than 0", null);
+        }
+        catch (Exception exception)
+        {
+            Report(grainClass, "it has thrown", exception);
+        }
+
+        return 0;
+    }
+
+    private void Report(Type grainClass, string what, Exception? exception)
+    {
+        if (_logged.TryAdd(grainClass, true))
+            log.GroupCostFailed(grainClass, what, exception);
+    }
+}
