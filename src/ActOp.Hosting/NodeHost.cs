@@ -183,6 +183,7 @@ internal sealed class SiloHost(IServiceProvider services) : NodeHost(services, M
         {
             services.GetRequiredService<IOptions<ClusterSecurityOptions>>().Value
                 .CheckListeners(setup.Listens, setup.Mesh, setup.Transport.IsProtected);
+            FirstException.Prepare();
         }
 
         return new Node(setup);

@@ -4,6 +4,7 @@ using ActOp.Bench.Grains;
 using ActOp.Bench.Hosting;
 using ActOp.Configuration;
 using ActOp.Floors;
+using ActOp.Runtime.Groups;
 
 namespace ActOp.Bench.Groups;
 
@@ -41,16 +42,32 @@ internal static class IdleTime
         var actors = Enumerable.Range(0, Groups).Select(group => silo.Grains.GetGrain<ITenantGrain>("group" + group + "/0")).ToArray();
         await Task.WhenAll(actors.Select(static actor => actor.Compute(1).AsTask()));
         // Several intervals, and two messages of each actor at any time, so that its next one waits always.
-        var (all, began) = (silo.Node.Stages.Groups!.All, Stopwatch.GetTimestamp());
-        var usedBefore = all.Sum(static group => group.Used);
-        var length = Math.Max(duration.TotalMilliseconds, 2_500);
-        await Task.WhenAll(actors.SelectMany(actor => Enumerable.Repeat(actor, 2)).Select(async actor =>
+        var ended = false;
+        var calls = actors.SelectMany(actor => Enumerable.Repeat(actor, 2)).Select(async actor =>
         {
-            while (Stopwatch.GetElapsedTime(began).TotalMilliseconds < length)
+            while (!Volatile.Read(ref ended))
                 await actor.Compute(1_000 * milliseconds);
-        }));
-        var used = all.Sum(static group => group.Used) - usedBefore;
-        return 100 * Math.Max(0, 1 - (used / Stopwatch.GetElapsedTime(began).TotalMicroseconds));
+        }).ToArray();
+        var all = silo.Node.Stages.Groups!.All.ToArray();
+        var (used, began) = await NextChargeAsync(all);
+        await Task.Delay(TimeSpan.FromMilliseconds(Math.Max(duration.TotalMilliseconds, 2_500)));
+        var (usedAfter, now) = await NextChargeAsync(all);
+        Volatile.Write(ref ended, true);
+        await Task.WhenAll(calls);
+        return 100 * Math.Max(0, 1 - ((usedAfter - used) / Stopwatch.GetElapsedTime(began, now).TotalMicroseconds));
+    }
+
+    /// <summary>The time that all groups have used, and when that was: just after a turn has been charged.</summary>
+    private static async Task<(double Used, long At)> NextChargeAsync(GrainGroup[] groups)
+    {
+        var before = groups.Sum(static group => group.Used);
+        while (true)
+        {
+            await Task.Delay(1);
+            var used = groups.Sum(static group => group.Used);
+            if (used > before)
+                return (used, Stopwatch.GetTimestamp());
+        }
     }
 
     private static void AddGroups(ISiloBuilder silo, TimeSpan cost) => silo.AddGroups(options =>

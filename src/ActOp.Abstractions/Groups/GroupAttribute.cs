@@ -20,7 +20,7 @@ public sealed class GroupAttribute(string name) : Attribute
 /// modes, and for methods that always interleave, it has no effect. Source: "Approaching Actor-Level Resource Control for Akka",
 /// pre-estimated execution time.
 /// </summary>
-/// <param name="milliseconds">Of one processor; above 0. Any other value counts as no cost.</param>
+/// <param name="milliseconds">Of one processor; above 0. A silo with <c>BudgetMode.Ticks</c> does not start with another value.</param>
 [AttributeUsage(AttributeTargets.Method)]
 public sealed class CostAttribute(double milliseconds) : Attribute
 {

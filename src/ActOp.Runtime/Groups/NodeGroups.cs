@@ -57,7 +57,9 @@ internal sealed class NodeGroups
     internal int MaxSeries => _options.MaxSeries;
 
     /// <summary>Checks the attributes of the classes that this silo hosts.</summary>
-    /// <exception cref="OrleansConfigurationException">A class names a group that does not exist.</exception>
+    /// <exception cref="OrleansConfigurationException">
+    /// A class names a group that does not exist, or a method of its interfaces has a cost that is none.
+    /// </exception>
     internal static void CheckClasses(GroupsOptions options, IEnumerable<Type> classes)
     {
         if (!options.AreUsed)
@@ -67,6 +69,8 @@ internal sealed class NodeGroups
             GroupsOptions.Check(NameOf(type) is not { } name || name == GroupsOptions.DefaultGroup || options.Groups.ContainsKey(name),
                 "The class " + type + " has [Group(\"" + NameOf(type) + "\")], and the silo has no such group: add it by AddGroups, or "
                 + "remove the attribute");
+            if (options.Mode == BudgetMode.Ticks)
+                RequestCosts.CheckClass(type);
         }
     }
 

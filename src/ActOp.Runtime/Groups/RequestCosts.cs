@@ -22,6 +22,18 @@ internal sealed class RequestCosts(RequestCost? ask, Log log)
     private readonly ConcurrentDictionary<CallMethod, double> _ofMethods = new();
     private readonly ConcurrentDictionary<Type, bool> _logged = new();
 
+    /// <exception cref="OrleansConfigurationException">A method of its interfaces has a cost that is none.</exception>
+    internal static void CheckClass(Type type)
+    {
+        foreach (var method in type.GetInterfaces().SelectMany(static one => one.GetMethods()))
+        {
+            var cost = method.GetCustomAttribute<CostAttribute>(inherit: false)?.Milliseconds;
+            GroupsOptions.Check(cost is null or (> 0 and < double.PositiveInfinity),
+                "The method " + method.DeclaringType + "." + method.Name + " has [Cost(" + cost
+                + ")]: a cost is a time above 0 in milliseconds");
+        }
+    }
+
     /// <summary>In microseconds; 0 if it is not known, and for requests that nothing holds back.</summary>
     internal double FindCost(Call call, GrainId grain, Type grainClass)
     {
@@ -32,9 +44,7 @@ internal sealed class RequestCosts(RequestCost? ask, Log log)
     }
 
     private static double OfAttribute(CallMethod method) =>
-        method.Info.GetCustomAttribute<CostAttribute>(inherit: false) is { Milliseconds: > 0 and < double.PositiveInfinity } cost
-            ? 1_000 * cost.Milliseconds
-            : 0;
+        1_000 * (method.Info.GetCustomAttribute<CostAttribute>(inherit: false)?.Milliseconds ?? 0);
 
     private double Ask(RequestCost cost, Call call, GrainId grain, Type grainClass)
     {

@@ -14,16 +14,17 @@ public sealed class CostTests : IAsyncLifetime
 {
     private readonly Notes _notes = new();
     private readonly LogCapture _log = new();
-    private InProcessTestCluster _cluster = null!;
+    private InProcessTestCluster? _cluster;
 
-    private Node Silo => _cluster.Silos[0].ServiceProvider.GetRequiredService<Node>();
+    private Node Silo => _cluster!.Silos[0].ServiceProvider.GetRequiredService<Node>();
 
     public ValueTask InitializeAsync() => default;
 
     public async ValueTask DisposeAsync()
     {
         _notes.Open();
-        await _cluster.DisposeAsync();
+        if (_cluster is not null)
+            await _cluster.DisposeAsync();
     }
 
     [Fact]
@@ -85,6 +86,20 @@ public sealed class CostTests : IAsyncLifetime
             await Grain("a").Note("x").WaitAsync(Gate.Patience);
         Assert.Equal(3, _notes.Order.Count);
         Assert.Single(_log.Lines(LogLevel.Warning), static line => line.Contains("GroupsOptions.Cost failed", StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData(typeof(CostsNothing))]
+    [InlineData(typeof(CostsLessThanNothing))]
+    [InlineData(typeof(CostsNoNumber))]
+    public void A_cost_that_is_none_fails_the_start_and_names_the_method(Type type)
+    {
+        var groups = new GroupsOptions { Mode = BudgetMode.Ticks }.Add("batch");
+        var exception = Assert.Throws<OrleansConfigurationException>(() => NodeGroups.CheckClasses(groups, [type]));
+        Assert.Contains("Run has [Cost(", exception.Message, StringComparison.Ordinal);
+        // Costs have no effect.
+        groups.Mode = BudgetMode.Shares;
+        NodeGroups.CheckClasses(groups, [type]);
     }
 
     private async Task StartAsync(RequestCost? cost = null)
@@ -210,5 +225,38 @@ public sealed class CostTests : IAsyncLifetime
         }
 
         public Task Interleave(string note) => Note(note);
+    }
+
+    public interface INothing
+    {
+        [Cost(0)]
+        Task Run();
+    }
+
+    public abstract class CostsNothing : INothing
+    {
+        public abstract Task Run();
+    }
+
+    public interface ILess
+    {
+        [Cost(-1)]
+        Task Run();
+    }
+
+    public abstract class CostsLessThanNothing : ILess
+    {
+        public abstract Task Run();
+    }
+
+    public interface INoNumber
+    {
+        [Cost(double.NaN)]
+        Task Run();
+    }
+
+    public abstract class CostsNoNumber : INoNumber
+    {
+        public abstract Task Run();
     }
 }
