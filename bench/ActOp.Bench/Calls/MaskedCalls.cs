@@ -44,31 +44,32 @@ internal static class MaskedCalls
         {
             var rates = new double[settings.Runs];
             for (var run = 0; run < rates.Length; run++)
-                rates[run] = await Rate(grains, callers, Longer(settings.Duration, wait), grain => call(grain, wait));
+                rates[run] = await Rate(grains, callers, Longer(settings.Duration, wait, callers), grain => call(grain, wait));
             report(new Row($"{line}, {wait} ms", "requests/s", Spread.Of(rates), Line: line, At: wait));
         }
     }
 
-    /// <summary>Some waits must fit into a measurement.</summary>
-    private static TimeSpan Longer(TimeSpan length, int wait) =>
-        TimeSpan.FromMilliseconds(Math.Max(length.TotalMilliseconds, 8 * wait));
+    /// <summary>Some waits must fit into a measurement, and some answers to each caller.</summary>
+    private static TimeSpan Longer(TimeSpan length, int wait, int callers) =>
+        TimeSpan.FromMilliseconds(Math.Max(length.TotalMilliseconds, Math.Max(8 * wait, 0.005 * callers)));
 
-    /// <summary>Answers in the second half of the load: the first one fills the silo.</summary>
+    /// <summary>Answers in the second half of the load, which begins when all callers have called: the first half fills the silo.</summary>
     private static async Task<double> Rate(IMaskGrain[] grains, int callers, TimeSpan length, Func<IMaskGrain, ValueTask> call)
     {
-        var (begin, counted) = (Stopwatch.GetTimestamp(), 0L);
+        var (begin, counted) = (long.MaxValue, 0L);
         var loops = new Task[callers];
         for (var caller = 0; caller < callers; caller++)
             loops[caller] = CallAsync(grains[caller % grains.Length]);
+        Volatile.Write(ref begin, Stopwatch.GetTimestamp());
         await Task.WhenAll(loops);
         return counted / length.TotalSeconds;
 
         async Task CallAsync(IMaskGrain grain)
         {
-            while (Stopwatch.GetElapsedTime(begin) < 2 * length)
+            while (Stopwatch.GetElapsedTime(Volatile.Read(ref begin)) < 2 * length)
             {
                 await call(grain).ConfigureAwait(false);
-                var now = Stopwatch.GetElapsedTime(begin);
+                var now = Stopwatch.GetElapsedTime(Volatile.Read(ref begin));
                 if (now >= length && now < 2 * length)
                     Interlocked.Increment(ref counted);
             }

@@ -10,6 +10,18 @@ namespace ActOp.Staging.Groups;
 /// <param name="Ticks">Milliseconds of one processor per interval that it gets; null for no limit.</param>
 internal sealed record GroupShape(string Name, double Weight, string? Parent = null, double? Max = null, double? Ticks = null);
 
+/// <summary>What is common to the groups of a stage.</summary>
+/// <param name="Quantum">The length of a slice.</param>
+/// <param name="Interval">The interval of the ticks.</param>
+/// <param name="Processors">Processors that the stage may use.</param>
+/// <param name="Time">The time of intervals. Its time stamps are those of the stop watch.</param>
+/// <param name="Lends">Whether an item that does not fit into what its group has left runs if nothing else may.</param>
+internal sealed record GroupSetting(TimeSpan Quantum, TimeSpan Interval, int Processors, TimeProvider Time, bool Lends = true)
+{
+    /// <summary>The weight of a group if nothing is said.</summary>
+    internal const double DefaultWeight = 100;
+}
+
 /// <summary>One group of a stage: the items of it that wait, and where it competes.</summary>
 /// <remarks>
 /// Any thread adds items and reads the figures. All else belongs to <see cref="StageGroups"/> and is changed under its lock.
@@ -56,8 +68,10 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
     /// <summary>Items that have waited for an interval: they run before those in <see cref="Items"/>. Null before the first.</summary>
     internal Queue<IStageItem>? Due { get; set; }
 
-    /// <summary>The next item with a known cost begins, although it does not fit.</summary>
-    internal bool IsLent { get; set; }
+    /// <summary>
+    /// The item with a known cost that begins whether it fits or not: it has waited for this interval, or the time would be lost.
+    /// </summary>
+    internal IStageItem? Passes { get; set; }
 
     /// <summary>A budget of it is spent: nothing of it and of its children is picked.</summary>
     internal bool IsBlocked { get; set; }

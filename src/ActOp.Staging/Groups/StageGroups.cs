@@ -144,18 +144,19 @@ internal sealed class StageGroups
         {
             var now = _time.GetTimestamp();
             Advance(now);
-            if (!_isReleased && !group.IsLent && !Fits(group, cost))
+            var begins = _isReleased || ReferenceEquals(group.Passes, held) || Fits(group, cost);
+            if (begins)
+            {
+                Reserve(group, cost, held);
+            }
+            else
             {
                 _held.Add(group, held, FreeOf(group));
                 SetTimer(now);
-                SetRunnable();
-                return false;
             }
 
-            group.IsLent = false;
-            for (var one = group; one is not null; one = one.Parent)
-                one.Ticks?.Reserve(cost);
-            return true;
+            SetRunnable();
+            return begins;
         }
     }
 
@@ -356,7 +357,7 @@ internal sealed class StageGroups
     {
         if (_held.TryLend(static group => !IsBlocked(group), out item) is not { } group)
             return null;
-        group.IsLent = true;
+        group.Passes = item;
         foreach (var one in group.Path)
             one.Level.Start(one.Share);
         return group;
@@ -477,6 +478,14 @@ internal sealed class StageGroups
         return true;
     }
 
+    private static void Reserve(StageGroup group, double cost, IStageItem item)
+    {
+        if (ReferenceEquals(group.Passes, item))
+            group.Passes = null;
+        for (var one = group; one is not null; one = one.Parent)
+            one.Ticks?.Reserve(cost);
+    }
+
     private static double FreeOf(StageGroup group)
     {
         var free = double.MaxValue;
@@ -492,7 +501,7 @@ internal sealed class StageGroups
             return;
         foreach (var (group, items) in _held.TakeAll())
         {
-            group.IsLent = false;
+            group.Passes = items.Peek();
             var resumed = items.Count;
             // Those that were not reached in the last interval are behind them.
             foreach (var item in group.Due ?? [])
@@ -572,18 +581,6 @@ internal sealed class StageGroups
         Volatile.Write(ref _hasRunnable, _root.HasWaiting || Volatile.Read(ref Runtime.Count) > 0 || _held.MayLend);
 
     private double Since(long now) => (now - _start) * 1e6 / _time.TimestampFrequency;
-}
-
-/// <summary>What is common to the groups of a stage.</summary>
-/// <param name="Quantum">The length of a slice.</param>
-/// <param name="Interval">The interval of the ticks.</param>
-/// <param name="Processors">Processors that the stage may use.</param>
-/// <param name="Time">The time of intervals. Its time stamps are those of the stop watch.</param>
-/// <param name="Lends">Whether an item that does not fit into what its group has left runs if nothing else may.</param>
-internal sealed record GroupSetting(TimeSpan Quantum, TimeSpan Interval, int Processors, TimeProvider Time, bool Lends = true)
-{
-    /// <summary>The weight of a group if nothing is said.</summary>
-    internal const double DefaultWeight = 100;
 }
 
 /// <summary>The time for which a thread has run items of a group.</summary>

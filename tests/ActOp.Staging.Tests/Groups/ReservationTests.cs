@@ -76,6 +76,24 @@ public sealed class ReservationTests
         Assert.True(groups["a"].IsBlocked);
     }
 
+    /// <summary>A thread has items of the group in its own queue, and runs them before those that have waited.</summary>
+    [Theory]
+    [InlineData("a")]
+    [InlineData("child")]
+    public void What_has_waited_for_an_interval_runs_in_it_although_others_begin_before(string name)
+    {
+        var groups = New(lends: false, new GroupShape("a", 100, Ticks: 10), new GroupShape("child", 100, "a"));
+        Enqueue(groups, name, 1, 25);
+        Run(groups);
+        NextInterval();
+        var group = groups.Switch(new Slice(null, _time.Now, _time.Now, 0), hasOwn: false, out var waited)!;
+        var other = new Costly(group, 5);
+        Assert.True(groups.TryReserve(group, 5_000, other));
+        Assert.False(groups.TryReserve(group, 6_000, other));
+        Assert.True(groups.TryReserve(group, 25_000, waited!));
+        Assert.False(groups.TryReserve(group, 25_000, waited!));
+    }
+
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
