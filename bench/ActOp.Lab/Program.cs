@@ -14,8 +14,8 @@ RootCommand root = new("Plays what ActOp decides, locality partitioning and thre
     PartitionCommand.Create(),
     SyntheticCommand.Create(),
     SedaCommand.Create(),
-    TicksCommand.Create(),
-    IdleCommand.Create(),
+    StudyCommand.CreateTicks(),
+    StudyCommand.CreateIdle(),
     OverlayCommand.Create(),
 };
 return root.Parse(args).Invoke();

@@ -198,16 +198,9 @@ public class StartShareTests : IAsyncLifetime
         Assert.True(IsRead());
     }
 
-    /// <summary>A thread that stands still, and the order of the turns after that.</summary>
-    public sealed class Held
+    public sealed class Held : HeldThread
     {
-        private readonly ManualResetEventSlim _open = new();
-
         public string Name { get; } = Guid.NewGuid().ToString("N");
-
-        public TaskCompletionSource Arrived { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
-
-        public ConcurrentQueue<string> Order { get; } = [];
 
         /// <summary>Asked at each turn.</summary>
         internal StartShares? Watched { get; set; }
@@ -224,14 +217,6 @@ public class StartShareTests : IAsyncLifetime
                 return;
             MostWaiting = Math.Max(MostWaiting, Watched.Waiting);
             Ticks.Add(Watched.Paced.Ticks);
-        }
-
-        public void Release() => _open.Set();
-
-        public void Wait()
-        {
-            Arrived.TrySetResult();
-            _open.Wait(Gate.Patience);
         }
     }
 

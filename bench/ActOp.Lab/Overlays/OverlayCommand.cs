@@ -19,15 +19,11 @@ internal static class OverlayCommand
         command.SetAction(result =>
         {
             var (count, share) = (result.GetValue(nodes), result.GetValue(crashed));
-            if (count is < 10 or > 100_000 || share is < 0 or > 95)
-            {
-                result.InvocationConfiguration.Error.WriteLine("--nodes must be 10 to 100,000, --crashed 0 to 95.");
-                return 2;
-            }
-
             (int First, int Last) range;
             try
             {
+                if (count is < 10 or > 100_000 || share is < 0 or > 95)
+                    throw new LabException("--nodes must be 10 to 100,000, --crashed 0 to 95.");
                 range = LabOptions.ParseSeeds(result.GetValue(seeds)!);
             }
             catch (LabException exception)

@@ -82,7 +82,7 @@ internal sealed class Plumtree(IBroadcastPort port, PlumtreeOptions options)
     /// <summary>The overlay has another neighbour.</summary>
     internal void OnNeighbourUp(OverlayId peer)
     {
-        if (!_lazy.Contains(peer) && !_eager.Contains(peer))
+        if (!IsNeighbour(peer))
             _eager.Add(peer);
     }
 
@@ -188,7 +188,7 @@ internal sealed class Plumtree(IBroadcastPort port, PlumtreeOptions options)
     {
         while (announcements.TryDequeue(out var one))
         {
-            if (!_eager.Contains(one.From) && !_lazy.Contains(one.From))
+            if (!IsNeighbour(one.From))
                 continue;
             MakeEager(one.From);
             port.Send(one.From, new Graft(id, one.Round));
@@ -206,6 +206,8 @@ internal sealed class Plumtree(IBroadcastPort port, PlumtreeOptions options)
         if (_known.GetValueOrDefault(graft.Id) is { } gossip)
             port.Send(from, gossip with { Round = graft.Round });
     }
+
+    private bool IsNeighbour(OverlayId peer) => _eager.Contains(peer) || _lazy.Contains(peer);
 
     /// <summary>Only neighbours: a message of one that has been lost meanwhile changes nothing.</summary>
     private void MakeEager(OverlayId peer)

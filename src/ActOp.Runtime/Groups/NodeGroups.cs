@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Collections.Frozen;
 using System.Reflection;
 using ActOp.Calls;
@@ -21,9 +20,8 @@ namespace ActOp.Runtime.Groups;
 internal sealed class NodeGroups
 {
     private readonly GroupsOptions _options;
-    private readonly Log _log;
     private readonly FrozenDictionary<string, GrainGroup> _byName;
-    private readonly ConcurrentDictionary<Type, bool> _logged = new();
+    private readonly OncePerClass _wrong;
     private readonly Lock _changing = new();
 
     /// <summary>What was changed since the start, the latest change of each value, by group. Under <see cref="_changing"/>.</summary>
@@ -33,7 +31,7 @@ internal sealed class NodeGroups
     internal NodeGroups(GroupsOptions options, LocalNode local)
     {
         _options = options;
-        _log = local.Log;
+        _wrong = new OncePerClass(local.Log.GroupSelectorFailed);
         var shapes = ParentsFirst();
         OfStage = new StageGroups(shapes,
             new Staging.Groups.GroupSetting(options.Quantum, options.Interval, Environment.ProcessorCount, TimerThread.Shared));
@@ -114,8 +112,7 @@ internal sealed class NodeGroups
     private void Report(Type type, string what, Exception? exception)
     {
         Interlocked.Increment(ref _failures);
-        if (_logged.TryAdd(type, true))
-            _log.GroupSelectorFailed(type, what, exception);
+        _wrong.Report(type, what, exception);
     }
 
     /// <summary>The group that a class names, or null.</summary>

@@ -20,14 +20,14 @@ namespace ActOp.Runtime.Groups;
 internal sealed class RequestCosts(RequestCost? ask, Log log)
 {
     private readonly ConcurrentDictionary<CallMethod, double> _ofMethods = new();
-    private readonly ConcurrentDictionary<Type, bool> _logged = new();
+    private readonly OncePerClass _wrong = new(log.GroupCostFailed);
 
     /// <exception cref="OrleansConfigurationException">A method of its interfaces has a cost that is none.</exception>
     internal static void CheckClass(Type type)
     {
         foreach (var method in type.GetInterfaces().SelectMany(static one => one.GetMethods()))
         {
-            var cost = method.GetCustomAttribute<CostAttribute>(inherit: false)?.Milliseconds;
+            var cost = FindAttribute(method);
             GroupsOptions.Check(cost is null or (> 0 and < double.PositiveInfinity),
                 "The method " + method.DeclaringType + "." + method.Name + " has [Cost(" + cost
                 + ")]: a cost is a time above 0 in milliseconds");
@@ -39,12 +39,12 @@ internal sealed class RequestCosts(RequestCost? ask, Log log)
     {
         if (call.Method.IsOfRuntime || (call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0)
             return 0;
-        return _ofMethods.GetOrAdd(call.Method, static method => OfAttribute(method)) is > 0 and var cost
-            ? cost : ask is null ? 0 : Ask(ask, call, grain, grainClass);
+        var cost = _ofMethods.GetOrAdd(call.Method, static method => 1_000 * (FindAttribute(method.Info) ?? 0));
+        return cost > 0 || ask is null ? cost : Ask(ask, call, grain, grainClass);
     }
 
-    private static double OfAttribute(CallMethod method) =>
-        1_000 * (method.Info.GetCustomAttribute<CostAttribute>(inherit: false)?.Milliseconds ?? 0);
+    /// <summary>In milliseconds.</summary>
+    private static double? FindAttribute(MethodInfo method) => method.GetCustomAttribute<CostAttribute>(inherit: false)?.Milliseconds;
 
     private double Ask(RequestCost cost, Call call, GrainId grain, Type grainClass)
     {
@@ -54,19 +54,13 @@ internal sealed class RequestCosts(RequestCost? ask, Log log)
                 return 0;
             if (time >= TimeSpan.Zero)
                 return time.TotalMicroseconds;
-            Report(grainClass, "it has given " + time + ", which is less than 0", null);
+            _wrong.Report(grainClass, "it has given " + time + ", which is less than 0", null);
         }
         catch (Exception exception)
         {
-            Report(grainClass, "it has thrown", exception);
+            _wrong.Report(grainClass, "it has thrown", exception);
         }
 
         return 0;
-    }
-
-    private void Report(Type grainClass, string what, Exception? exception)
-    {
-        if (_logged.TryAdd(grainClass, true))
-            log.GroupCostFailed(grainClass, what, exception);
     }
 }

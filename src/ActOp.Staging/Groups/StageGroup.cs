@@ -65,6 +65,19 @@ internal sealed class StageGroup(GroupShape shape, StageGroup? parent)
     /// <summary>The one in ticks; null without.</summary>
     internal TickBudget? Ticks { get; set; }
 
+    /// <summary>The budgets in ticks of the group and of those above it.</summary>
+    internal IEnumerable<TickBudget> AllTicks
+    {
+        get
+        {
+            for (var one = this; one is not null; one = one.Parent)
+            {
+                if (one.Ticks is { } ticks)
+                    yield return ticks;
+            }
+        }
+    }
+
     /// <summary>Items that have waited for an interval: they run before those in <see cref="Items"/>. Null before the first.</summary>
     internal Queue<IStageItem>? Due { get; set; }
 

@@ -144,14 +144,15 @@ internal sealed class StageGroups
         {
             var now = _time.GetTimestamp();
             Advance(now);
-            var begins = _isReleased || ReferenceEquals(group.Passes, held) || Fits(group, cost);
+            var begins = _isReleased || ReferenceEquals(group.Passes, held)
+                || group.AllTicks.All(ticks => ticks.Fits(cost));
             if (begins)
             {
                 Reserve(group, cost, held);
             }
             else
             {
-                _held.Add(group, held, FreeOf(group));
+                _held.Add(group, held, group.AllTicks.Min(static ticks => ticks.Free));
                 SetTimer(now);
             }
 
@@ -467,31 +468,12 @@ internal sealed class StageGroups
         return false;
     }
 
-    private static bool Fits(StageGroup group, double cost)
-    {
-        for (var one = group; one is not null; one = one.Parent)
-        {
-            if (one.Ticks is { } ticks && !ticks.Fits(cost))
-                return false;
-        }
-
-        return true;
-    }
-
     private static void Reserve(StageGroup group, double cost, IStageItem item)
     {
         if (ReferenceEquals(group.Passes, item))
             group.Passes = null;
-        for (var one = group; one is not null; one = one.Parent)
-            one.Ticks?.Reserve(cost);
-    }
-
-    private static double FreeOf(StageGroup group)
-    {
-        var free = double.MaxValue;
-        for (var one = group; one is not null; one = one.Parent)
-            free = Math.Min(free, one.Ticks?.Free ?? double.MaxValue);
-        return free;
+        foreach (var ticks in group.AllTicks)
+            ticks.Reserve(cost);
     }
 
     /// <summary>What has waited for the interval runs before all else of its group.</summary>

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using ActOp.Configuration;
 using ActOp.Groups;
 using ActOp.Runtime.Groups;
@@ -133,7 +132,7 @@ public sealed class CostTests : IAsyncLifetime
     {
         // Not on this thread, which may run a turn itself.
         var held = Task.Run(() => Silo.Factory.GetGrain<IHolder>(0).Hold());
-        await _notes.Held.Task.WaitAsync(Gate.Patience);
+        await _notes.Arrived.Task.WaitAsync(Gate.Patience);
         return held;
     }
 
@@ -143,14 +142,8 @@ public sealed class CostTests : IAsyncLifetime
         await Task.WhenAll([held, .. calls]).WaitAsync(Gate.Patience);
     }
 
-    public sealed class Notes
+    public sealed class Notes : HeldThread
     {
-        private readonly ManualResetEventSlim _open = new();
-
-        public ConcurrentQueue<string> Order { get; } = [];
-
-        public TaskCompletionSource Held { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
-
         public TaskCompletionSource Awaited { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         public TaskCompletionSource Opened { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -158,13 +151,7 @@ public sealed class CostTests : IAsyncLifetime
         public void Open()
         {
             Opened.TrySetResult();
-            _open.Set();
-        }
-
-        public void Wait()
-        {
-            Held.TrySetResult();
-            _open.Wait(Gate.Patience);
+            Release();
         }
     }
 

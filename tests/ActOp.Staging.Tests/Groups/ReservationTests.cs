@@ -6,9 +6,9 @@ namespace ActOp.Staging.Tests.Groups;
 /// <summary>Items with known costs, in groups with ticks, on one thread and in virtual time.</summary>
 public sealed class ReservationTests
 {
-    private const int Interval = 1_000_000;
+    private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
-    private readonly ManualStamps _time = new();
+    private readonly ManualClock _time = new();
     private readonly List<string> _ran = [];
 
     [Fact]
@@ -147,7 +147,7 @@ public sealed class ReservationTests
     private static string Text(int milliseconds) => milliseconds.ToString(CultureInfo.InvariantCulture);
 
     private StageGroups New(bool lends, params GroupShape[] shapes) =>
-        new(shapes, new GroupSetting(TimeSpan.FromMicroseconds(200), TimeSpan.FromMicroseconds(Interval), Processors: 1, _time, lends));
+        new(shapes, new GroupSetting(TimeSpan.FromMicroseconds(200), Interval, Processors: 1, _time, lends));
 
     private static void Enqueue(StageGroups groups, string group, params int[] milliseconds)
     {
@@ -155,7 +155,7 @@ public sealed class ReservationTests
             groups.Enqueue(new Costly(groups[group], cost));
     }
 
-    private void NextInterval() => _time.Now = ((_time.Now / Interval) + 1) * Interval;
+    private void NextInterval() => _time.Advance(TimeSpan.FromTicks(Interval.Ticks - (_time.Now % Interval.Ticks)));
 
     /// <summary>Until nothing may run now.</summary>
     private void Run(StageGroups groups)
@@ -167,7 +167,7 @@ public sealed class ReservationTests
             if (groups.TryReserve(group, 1_000 * costly.Milliseconds, costly))
             {
                 reserved = 1_000 * costly.Milliseconds;
-                _time.Now += reserved;
+                _time.Advance(TimeSpan.FromMicroseconds(reserved));
                 _ran.Add(Text(costly.Milliseconds));
             }
 
@@ -184,18 +184,5 @@ public sealed class ReservationTests
         public void Execute()
         {
         }
-    }
-
-    /// <summary>A clock in microseconds whose timers never fire: the thread looks by itself.</summary>
-    private sealed class ManualStamps : TimeProvider
-    {
-        internal long Now { get; set; }
-
-        public override long TimestampFrequency => 1_000_000;
-
-        public override long GetTimestamp() => Now;
-
-        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
-            System.CreateTimer(_ => { }, null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 }

@@ -40,23 +40,25 @@ public sealed class WaitTimesTests
     [Fact]
     public void A_group_waits_from_its_first_item_until_a_thread_takes_one_and_while_others_have_the_threads()
     {
-        var time = new ManualStamps();
+        var time = new ManualClock();
+        // At 0 nothing waits.
+        time.Advance(TimeSpan.FromMicroseconds(1));
         var groups = new StageGroups([new("a", 1), new("b", 1)], new GroupSetting(TimeSpan.FromMicroseconds(200), TimeSpan.FromSeconds(1), 1, time));
         var (a, b) = (new Item(groups["a"]), new Item(groups["b"]));
         groups.Enqueue(a);
         groups.Enqueue(a);
-        time.Advance(3_000);
+        time.Advance(TimeSpan.FromMicroseconds(3_000));
         groups.Enqueue(b);
-        time.Advance(1_000);
+        time.Advance(TimeSpan.FromMicroseconds(1_000));
         Assert.Same(groups["a"], groups.Switch(new Slice(null, time.Now, time.Now, 0), hasOwn: false, out _));
         Assert.InRange(groups["a"].Waits.At(1), 4_000, 5_000);
         // The slice of "a" takes 500 us, and "b" has waited 1,500.
         var began = time.Now;
-        time.Advance(500);
+        time.Advance(TimeSpan.FromMicroseconds(500));
         Assert.Same(groups["b"], groups.Switch(new Slice(groups["a"], began, time.Now, 1), hasOwn: false, out _));
         Assert.InRange(groups["b"].Waits.At(1), 1_500, 1_875);
         began = time.Now;
-        time.Advance(100);
+        time.Advance(TimeSpan.FromMicroseconds(100));
         Assert.Same(groups["a"], groups.Switch(new Slice(groups["b"], began, time.Now, 1), hasOwn: false, out _));
         // Since the thread went on with it, 600 us ago.
         Assert.InRange(groups["a"].Waits.At(0.5), 600, 750);
@@ -69,17 +71,5 @@ public sealed class WaitTimesTests
         public void Execute()
         {
         }
-    }
-
-    /// <summary>A clock that stands still, in microseconds.</summary>
-    private sealed class ManualStamps : TimeProvider
-    {
-        internal long Now { get; private set; } = 1;
-
-        public override long TimestampFrequency => 1_000_000;
-
-        public override long GetTimestamp() => Now;
-
-        internal void Advance(long microseconds) => Now += microseconds;
     }
 }
