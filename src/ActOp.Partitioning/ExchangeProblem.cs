@@ -6,7 +6,7 @@ namespace ActOp.Partitioning;
 /// </summary>
 internal sealed class ExchangeProblem
 {
-    private readonly List<(ulong Key, double Weight)> _pairs = [];
+    private readonly List<Pair> _pairs = [];
 
     public int Count { get; private set; }
 
@@ -52,22 +52,27 @@ internal sealed class ExchangeProblem
     {
         Invariant.Holds((uint)a < (uint)Count && (uint)b < (uint)Count);
         if (a != b && weight > 0)
-            _pairs.Add((((ulong)Math.Min(a, b) << 32) | (uint)Math.Max(a, b), weight));
+            _pairs.Add(new Pair(Math.Min(a, b), Math.Max(a, b), weight));
     }
 
     /// <summary>Turns the pairs into adjacency arrays.</summary>
     public void Seal()
     {
-        _pairs.Sort(static (a, b) => a.Key != b.Key ? a.Key.CompareTo(b.Key) : b.Weight.CompareTo(a.Weight));
+        var pairs = Sorted();
         var unique = 0;
         Starts = new int[Count + 1];
-        for (var i = 0; i < _pairs.Count; i++)
+        for (var i = 0; i < pairs.Length; i++)
         {
-            if (i > 0 && _pairs[i].Key == _pairs[i - 1].Key)
+            var pair = pairs[i];
+            if (unique > 0 && pairs[unique - 1].First == pair.First && pairs[unique - 1].Second == pair.Second)
+            {
+                pairs[unique - 1] = pair with { Weight = Math.Max(pair.Weight, pairs[unique - 1].Weight) };
                 continue;
-            _pairs[unique++] = _pairs[i];
-            Starts[(int)(_pairs[unique - 1].Key >> 32) + 1]++;
-            Starts[(int)(uint)_pairs[unique - 1].Key + 1]++;
+            }
+
+            pairs[unique++] = pair;
+            Starts[pair.First + 1]++;
+            Starts[pair.Second + 1]++;
         }
 
         for (var i = 0; i < Count; i++)
@@ -76,12 +81,37 @@ internal sealed class ExchangeProblem
         Weights = new double[2 * unique];
         Invariant.Holds(Starts[Count] == 2 * unique);
         var at = Starts.AsSpan(0, Count).ToArray();
-        for (var i = 0; i < unique; i++)
+        foreach (var pair in pairs.AsSpan(0, unique))
         {
-            (var key, var weight) = _pairs[i];
-            SetNeighbour(at[(int)(key >> 32)]++, (int)(uint)key, weight);
-            SetNeighbour(at[(int)(uint)key]++, (int)(key >> 32), weight);
+            SetNeighbour(at[pair.First]++, pair.Second, pair.Weight);
+            SetNeighbour(at[pair.Second]++, pair.First, pair.Weight);
         }
+    }
+
+    /// <summary>
+    /// The pairs by their first candidate, then by their second one: two passes of a counting sort, which keeps the order of equal ones. A
+    /// sort by comparisons is a sixth of all that an exchange computes.
+    /// </summary>
+    private Pair[] Sorted()
+    {
+        var bySecond = new Pair[_pairs.Count];
+        var starts = new int[Count + 1];
+        foreach (var pair in _pairs)
+            starts[pair.Second + 1]++;
+        for (var i = 0; i < Count; i++)
+            starts[i + 1] += starts[i];
+        foreach (var pair in _pairs)
+            bySecond[starts[pair.Second]++] = pair;
+
+        var sorted = new Pair[_pairs.Count];
+        Array.Clear(starts);
+        foreach (var pair in bySecond)
+            starts[pair.First + 1]++;
+        for (var i = 0; i < Count; i++)
+            starts[i + 1] += starts[i];
+        foreach (var pair in bySecond)
+            sorted[starts[pair.First]++] = pair;
+        return sorted;
     }
 
     /// <summary>
@@ -129,4 +159,7 @@ internal sealed class ExchangeProblem
         Others[index] = other;
         Weights[index] = weight;
     }
+
+    /// <summary>An edge between two candidates, of which the first has the lower number.</summary>
+    private readonly record struct Pair(int First, int Second, double Weight);
 }

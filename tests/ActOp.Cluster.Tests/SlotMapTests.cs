@@ -92,6 +92,33 @@ public sealed class SlotMapTests
         Assert.All(Enumerable.Range(0, SlotMap.SlotCount), slot => Assert.Equal(before.OwnerOf(slot), after.OwnerOf(slot)));
     }
 
+    /// <summary>Also with several processes at one address and port, of which the hash is the same.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    public void What_is_computed_from_the_map_before_is_what_the_view_alone_gives(int seed)
+    {
+        var random = new Random(seed);
+        HashSet<(int Number, int Generation)> active = [];
+        var map = new SlotMap(View.Empty);
+        for (var number = 1; number <= 60; number++)
+        {
+            for (var change = random.Next(1, 4); change > 0; change--)
+            {
+                var silo = (random.Next(12), random.Next(1, 4));
+                if (!active.Remove(silo))
+                    active.Add(silo);
+            }
+
+            var members = active.Select(static silo => Views.Silo(silo.Number, silo.Generation))
+                .Select(static silo => new Member(silo, "silo", SiloStatus.Active, null, DeathCause.None));
+            map = map.For(new View(number, [.. members]));
+            var alone = new SlotMap(map.View);
+            Assert.All(Enumerable.Range(0, SlotMap.SlotCount), slot => Assert.Equal(alone.OwnerOf(slot), map.OwnerOf(slot)));
+        }
+    }
+
     [Fact]
     public void A_slot_set_enumerates_what_was_added()
     {

@@ -78,6 +78,28 @@ public class SiloLossTests
         }
     }
 
+    /// <summary>The directory takes a view on a turn of its own, which comes after the turn that has made the view known.</summary>
+    [Fact]
+    public async Task A_call_between_a_view_and_the_turn_of_the_directory_finds_no_dead_silo()
+    {
+        await using var cluster = await TestSilos.StartAsync(2);
+        var victim = cluster.Silos[1].SiloAddress;
+        var services = cluster.Silos[0].ServiceProvider;
+        var node = services.GetRequiredService<Node>();
+        // The silo that is left has the grain in its own part of the directory.
+        var grain = Enumerable.Range(0, 1000).Select(key => services.GetRequiredService<IGrainFactory>().GetGrain<ILasting>(key))
+            .First(grain => node.Address.Equals(node.DirectoryService.Map.OwnerOf(grain.GetGrainId())));
+        Assert.Equal(victim, await Place.On(victim, grain.Seat));
+        var asked = new TaskCompletionSource<Task<SiloAddress>>(TaskCreationOptions.RunContinuationsAsynchronously);
+        node.Cluster!.ViewChanged += (_, view, _) =>
+        {
+            if (view.IsDead(victim))
+                asked.TrySetResult(grain.Seat());
+        };
+        await cluster.KillSiloAsync(cluster.Silos[1]);
+        Assert.Equal(node.Address, await (await asked.Task.WaitAsync(Gate.Patience)).WaitAsync(Gate.Patience));
+    }
+
     [Fact]
     public async Task A_client_goes_on_with_the_silos_that_are_left()
     {

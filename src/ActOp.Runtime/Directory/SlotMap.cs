@@ -16,17 +16,22 @@ internal sealed class SlotMap
     private const int SlotBits = 12;
     private readonly SiloAddress?[] _owners;
 
-    /// <summary>Computes the map of a view; about 5 ns times slots times active silos.</summary>
+    /// <summary>The hash of each slot and its owner.</summary>
+    private readonly ulong[] _scores;
+
+    /// <summary>Computes the map of a view; about 2 ns times slots times active silos.</summary>
     public SlotMap(View view)
+        : this(view, new SiloAddress?[SlotCount], new ulong[SlotCount])
     {
-        View = view;
-        _owners = Owners(view.ActiveSilos);
+        foreach (var silo in view.ActiveSilos)
+            Offer(silo, ownerless: null);
     }
 
-    private SlotMap(View view, SiloAddress?[] owners)
+    private SlotMap(View view, SiloAddress?[] owners, ulong[] scores)
     {
         View = view;
         _owners = owners;
+        _scores = scores;
     }
 
     /// <summary>The view.</summary>
@@ -41,32 +46,62 @@ internal sealed class SlotMap
     /// <summary>The owner of the grain's slot; null when no silo is active.</summary>
     public SiloAddress? OwnerOf(in GrainId grain) => _owners[SlotOf(grain)];
 
-    /// <summary>The map of a later view; shares the owners when the same silos are active.</summary>
-    public SlotMap For(View later) =>
-        View.ActiveSilos.SequenceEqual(later.ActiveSilos) ? new SlotMap(later, _owners) : new SlotMap(later);
-
-    private static SiloAddress?[] Owners(ReadOnlySpan<SiloAddress> silos)
+    /// <summary>
+    /// The map of a later view: shares the owners when the same silos are active, and else computes what has changed, so that the cost is
+    /// that of the silos that came and of the slots whose owner has gone.
+    /// </summary>
+    public SlotMap For(View later)
     {
-        var owners = new SiloAddress?[SlotCount];
-        if (silos.IsEmpty)
-            return owners;
-
-        var best = new ulong[SlotCount];
+        var silos = later.ActiveSilos;
+        if (View.ActiveSilos.SequenceEqual(silos))
+            return new SlotMap(later, _owners, _scores);
+        var map = new SlotMap(later, [.. _owners], [.. _scores]);
+        var ownerless = map.Release([.. silos]);
+        HashSet<SiloAddress> known = [.. View.ActiveSilos];
         foreach (var silo in silos)
+            map.Offer(silo, known.Contains(silo) ? ownerless : null);
+        return map;
+    }
+
+    /// <summary>Takes their slots from silos that have gone; returns these slots.</summary>
+    private int[] Release(HashSet<SiloAddress> active)
+    {
+        List<int> ownerless = [];
+        for (var slot = 0; slot < SlotCount; slot++)
         {
-            var hash = SiloOrder.EndpointHash(silo);
-            for (var slot = 0; slot < best.Length; slot++)
-            {
-                var score = SiloOrder.Mix(hash + (ulong)slot);
-                if (owners[slot] is null || score > best[slot])
-                {
-                    best[slot] = score;
-                    owners[slot] = silo;
-                }
-            }
+            if (_owners[slot] is { } owner && active.Contains(owner))
+                continue;
+            _owners[slot] = null;
+            ownerless.Add(slot);
         }
 
-        return owners;
+        return [.. ownerless];
+    }
+
+    /// <summary>A silo takes those slots for which it has the highest hash: of all, or of those only that have no owner yet.</summary>
+    private void Offer(SiloAddress silo, int[]? ownerless)
+    {
+        var hash = SiloOrder.EndpointHash(silo);
+        if (ownerless is null)
+        {
+            for (var slot = 0; slot < SlotCount; slot++)
+                Offer(silo, hash, slot);
+            return;
+        }
+
+        foreach (var slot in ownerless)
+            Offer(silo, hash, slot);
+    }
+
+    private void Offer(SiloAddress silo, ulong hash, int slot)
+    {
+        var score = SiloOrder.Mix(hash + (ulong)slot);
+        var owner = _owners[slot];
+        // Processes at one address and port have the same hash: the first in silo order has the slot, whoever came first.
+        if (owner is not null && (score < _scores[slot] || (score == _scores[slot] && SiloOrder.Instance.Compare(owner, silo) <= 0)))
+            return;
+        _scores[slot] = score;
+        _owners[slot] = silo;
     }
 }
 

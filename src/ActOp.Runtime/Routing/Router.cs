@@ -343,13 +343,16 @@ internal sealed class Router(
     }
 
     /// <summary>
-    /// False if the grain should be here, but this silo does not have it and is stopping or does not host its class.
+    /// False if the grain should be here, but this silo does not have it and is stopping or does not host its class; and if it should be
+    /// on a silo that is dead, which the directory hears a turn later than this silo.
     /// </summary>
     private bool TryGo(Call call, GrainId target, SiloAddress silo, bool isNew, bool counted)
     {
         call.PlacedHere = isNew;
         if (!silo.Equals(local.Address))
         {
+            if (destinations.IsDead(silo))
+                return false;
             ToSilo(call, silo, counted);
             return true;
         }
@@ -389,8 +392,9 @@ internal sealed class Router(
                     target, CalledAs.FromCall(call, classes), call.Context, CallTrace.OfRoute(call)).ConfigureAwait(false);
                 if (TryGo(call, target, silo, isNew, counted))
                     return;
-                // The activation that the directory lists is gone already.
-                await placement.ForgetHereAsync(target).ConfigureAwait(false);
+                // The activation that the directory lists here is gone already.
+                if (silo.Equals(local.Address))
+                    await placement.ForgetHereAsync(target).ConfigureAwait(false);
                 if (!forwards.TryCount(call, this))
                     return;
             }
@@ -412,6 +416,8 @@ internal sealed class Destinations(LocalNode local, ClusterView cluster, PeerTab
     /// <summary>The location that the cache has, if its silo is to be trusted.</summary>
     internal CachedLocation? FindTrusted(GrainId grain) =>
         locations.FindLocation(grain) is { } found && MayTrust(found.Silo) ? found : null;
+
+    internal bool IsDead(SiloAddress silo) => cluster.IsDead(silo);
 
     /// <summary>Where a grain is now.</summary>
     internal void Learn(GrainId grain, in Location location) => locations.SetLocation(grain, location);
