@@ -15,6 +15,10 @@ internal sealed class OwnedSlots
     private readonly Residences _residences = new();
     private readonly SiloLeases _leases;
     private readonly Slot[] _slots = new Slot[SlotMap.SlotCount];
+
+    /// <summary>Stands for each slot that this silo has not owned yet, which are most in a large cluster. Never changed.</summary>
+    private readonly Slot _elsewhere = new();
+
     private volatile SlotMap _map = new(View.Empty);
     private long _now;
     private int _sweep = SlotMap.SlotCount;
@@ -25,8 +29,7 @@ internal sealed class OwnedSlots
         _self = self;
         _limits = limits;
         _leases = new SiloLeases(limits);
-        for (var slot = 0; slot < _slots.Length; slot++)
-            _slots[slot] = new Slot();
+        Array.Fill(_slots, _elsewhere);
     }
 
     /// <summary>Who owns which slot in this silo's view.</summary>
@@ -144,7 +147,13 @@ internal sealed class OwnedSlots
         _residences.Forget(silo => !view.MayHost(silo));
         _map = old.For(view);
         for (var slot = 0; slot < _slots.Length; slot++)
-            Move(_slots[slot], old.OwnerOf(slot), _map.OwnerOf(slot), view, now);
+        {
+            var owner = _map.OwnerOf(slot);
+            if (!ReferenceEquals(_slots[slot], _elsewhere))
+                Move(_slots[slot], old.OwnerOf(slot), owner, view, now);
+            else if (_self.Equals(owner))
+                Move(_slots[slot] = new Slot(), old.OwnerOf(slot), owner, view, now);
+        }
 
         return true;
     }

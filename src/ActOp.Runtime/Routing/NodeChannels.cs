@@ -1,5 +1,6 @@
 using System.Collections.Frozen;
 using System.Reflection;
+using System.Runtime.CompilerServices;
 using ActOp.Channels;
 using ActOp.Configuration;
 using ActOp.Mesh;
@@ -11,6 +12,9 @@ namespace ActOp.Runtime.Routing;
 /// <remarks>Immutable; any thread. Number 0 is what has no channel.</remarks>
 internal sealed class NodeChannels
 {
+    /// <summary>What each interface names: every node of the process asks.</summary>
+    private static readonly ConditionalWeakTable<Type, (string Declaration, string Channel)[]> Names = [];
+
     private readonly FrozenDictionary<string, int> _numbers;
     private readonly (string Name, ChannelOptions Options)[] _channels;
     private readonly int _maxFrameBytes;
@@ -42,17 +46,17 @@ internal sealed class NodeChannels
         ? "MaxMessageBodySize" : "MaxMessageSize of the channel " + _channels[channel - 1].Name;
 
     /// <summary>What the interfaces of the application name, with the declaration of each name.</summary>
-    internal static IEnumerable<(string Declaration, string Channel)> NamesIn(IEnumerable<Type> interfaces)
+    internal static IEnumerable<(string Declaration, string Channel)> NamesIn(IEnumerable<Type> interfaces) =>
+        interfaces.SelectMany(static type => Names.GetValue(type, static type => [.. NamesIn(type)]));
+
+    private static IEnumerable<(string Declaration, string Channel)> NamesIn(Type type)
     {
-        foreach (var type in interfaces)
+        if (type.GetCustomAttribute<ChannelAttribute>(inherit: false) is { } all)
+            yield return ("The interface " + type, all.Name);
+        foreach (var method in type.GetMethods())
         {
-            if (type.GetCustomAttribute<ChannelAttribute>(inherit: false) is { } all)
-                yield return ("The interface " + type, all.Name);
-            foreach (var method in type.GetMethods())
-            {
-                if (method.GetCustomAttribute<ChannelAttribute>(inherit: false) is { } own)
-                    yield return ("The method " + type + "." + method.Name, own.Name);
-            }
+            if (method.GetCustomAttribute<ChannelAttribute>(inherit: false) is { } own)
+                yield return ("The method " + type + "." + method.Name, own.Name);
         }
     }
 
