@@ -1,3 +1,5 @@
+using System.Runtime.InteropServices;
+
 namespace ActOp.Partitioning;
 
 /// <summary>
@@ -58,7 +60,8 @@ internal sealed class ExchangeProblem
     /// <summary>Turns the pairs into adjacency arrays.</summary>
     public void Seal()
     {
-        var pairs = Sorted();
+        // By the first candidate, then by the second one: the later pass keeps the order of the earlier one.
+        var pairs = SortedBy(SortedBy(CollectionsMarshal.AsSpan(_pairs), first: false), first: true);
         var unique = 0;
         Starts = new int[Count + 1];
         for (var i = 0; i < pairs.Length; i++)
@@ -89,28 +92,19 @@ internal sealed class ExchangeProblem
     }
 
     /// <summary>
-    /// The pairs by their first candidate, then by their second one: two passes of a counting sort, which keeps the order of equal ones. A
-    /// sort by comparisons is a sixth of all that an exchange computes.
+    /// The pairs by one of their candidates; equal ones keep their order. A counting sort: comparisons are a sixth of all that an exchange
+    /// computes.
     /// </summary>
-    private Pair[] Sorted()
+    private Pair[] SortedBy(ReadOnlySpan<Pair> pairs, bool first)
     {
-        var bySecond = new Pair[_pairs.Count];
         var starts = new int[Count + 1];
-        foreach (var pair in _pairs)
-            starts[pair.Second + 1]++;
+        foreach (var pair in pairs)
+            starts[(first ? pair.First : pair.Second) + 1]++;
         for (var i = 0; i < Count; i++)
             starts[i + 1] += starts[i];
-        foreach (var pair in _pairs)
-            bySecond[starts[pair.Second]++] = pair;
-
-        var sorted = new Pair[_pairs.Count];
-        Array.Clear(starts);
-        foreach (var pair in bySecond)
-            starts[pair.First + 1]++;
-        for (var i = 0; i < Count; i++)
-            starts[i + 1] += starts[i];
-        foreach (var pair in bySecond)
-            sorted[starts[pair.First]++] = pair;
+        var sorted = new Pair[pairs.Length];
+        foreach (var pair in pairs)
+            sorted[starts[first ? pair.First : pair.Second]++] = pair;
         return sorted;
     }
 

@@ -14,17 +14,19 @@ internal sealed class SlotMap
     public const int SlotCount = 4096;
 
     private const int SlotBits = 12;
+    private static readonly int[] AllSlots = [.. Enumerable.Range(0, SlotCount)];
+
     private readonly SiloAddress?[] _owners;
 
     /// <summary>The hash of each slot and its owner.</summary>
     private readonly ulong[] _scores;
 
-    /// <summary>Computes the map of a view; about 2 ns times slots times active silos.</summary>
+    /// <summary>Computes the map of a view; about 5 ns times slots times active silos.</summary>
     public SlotMap(View view)
         : this(view, new SiloAddress?[SlotCount], new ulong[SlotCount])
     {
         foreach (var silo in view.ActiveSilos)
-            Offer(silo, ownerless: null);
+            Offer(silo, AllSlots);
     }
 
     private SlotMap(View view, SiloAddress?[] owners, ulong[] scores)
@@ -52,24 +54,22 @@ internal sealed class SlotMap
     /// </summary>
     public SlotMap For(View later)
     {
-        var silos = later.ActiveSilos;
-        if (View.ActiveSilos.SequenceEqual(silos))
+        if (View.ActiveSilos.SequenceEqual(later.ActiveSilos))
             return new SlotMap(later, _owners, _scores);
         var map = new SlotMap(later, [.. _owners], [.. _scores]);
-        var ownerless = map.Release([.. silos]);
-        HashSet<SiloAddress> known = [.. View.ActiveSilos];
-        foreach (var silo in silos)
-            map.Offer(silo, known.Contains(silo) ? ownerless : null);
+        var ownerless = map.Release();
+        foreach (var silo in later.ActiveSilos)
+            map.Offer(silo, View.StatusOf(silo) == SiloStatus.Active ? ownerless : AllSlots);
         return map;
     }
 
-    /// <summary>Takes their slots from silos that have gone; returns these slots.</summary>
-    private int[] Release(HashSet<SiloAddress> active)
+    /// <summary>Takes their slots from silos that are not active any more; returns the slots without an owner.</summary>
+    private int[] Release()
     {
         List<int> ownerless = [];
         for (var slot = 0; slot < SlotCount; slot++)
         {
-            if (_owners[slot] is { } owner && active.Contains(owner))
+            if (_owners[slot] is { } owner && View.StatusOf(owner) == SiloStatus.Active)
                 continue;
             _owners[slot] = null;
             ownerless.Add(slot);
@@ -78,30 +78,20 @@ internal sealed class SlotMap
         return [.. ownerless];
     }
 
-    /// <summary>A silo takes those slots for which it has the highest hash: of all, or of those only that have no owner yet.</summary>
-    private void Offer(SiloAddress silo, int[]? ownerless)
+    /// <summary>A silo takes those of the slots for which it has the highest hash.</summary>
+    private void Offer(SiloAddress silo, int[] slots)
     {
         var hash = SiloOrder.EndpointHash(silo);
-        if (ownerless is null)
+        foreach (var slot in slots)
         {
-            for (var slot = 0; slot < SlotCount; slot++)
-                Offer(silo, hash, slot);
-            return;
+            var score = SiloOrder.Mix(hash + (ulong)slot);
+            var owner = _owners[slot];
+            // Processes at one address and port have the same hash: the first in silo order has the slot, whoever came first.
+            if (owner is not null && (score < _scores[slot] || (score == _scores[slot] && SiloOrder.Instance.Compare(owner, silo) <= 0)))
+                continue;
+            _scores[slot] = score;
+            _owners[slot] = silo;
         }
-
-        foreach (var slot in ownerless)
-            Offer(silo, hash, slot);
-    }
-
-    private void Offer(SiloAddress silo, ulong hash, int slot)
-    {
-        var score = SiloOrder.Mix(hash + (ulong)slot);
-        var owner = _owners[slot];
-        // Processes at one address and port have the same hash: the first in silo order has the slot, whoever came first.
-        if (owner is not null && (score < _scores[slot] || (score == _scores[slot] && SiloOrder.Instance.Compare(owner, silo) <= 0)))
-            return;
-        _scores[slot] = score;
-        _owners[slot] = silo;
     }
 }
 
