@@ -1,6 +1,6 @@
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Mesh.Transports;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Nodes;
 using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;

@@ -4,9 +4,9 @@ using ActOp.Runtime.Calls;
 using ActOp.Runtime.GrainServices;
 using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Placement;
-using ActOp.Runtime.State;
 using ActOp.Runtime.Timers;
 using ActOp.Serialization;
+using ActOp.Storage;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -106,6 +106,7 @@ internal static class NodeRegistrations
         services.AddOptions<ClientRightsOptions>().Bind(configuration.GetSection("ActOp:ClientRights"));
         services.AddOptions<StageOptions>();
         services.AddOptions<LocalityOptions>();
+        Locality.LocalityRegistrations.Add(services);
         services.AddOptions<CallTracingOptions>();
         services.AddOptions<SerializationLimitOptions>();
         services.AddSingleton<IGrainFactory>(static provider => provider.GetRequiredService<Node>().Factory);

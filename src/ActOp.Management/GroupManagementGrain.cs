@@ -1,6 +1,6 @@
+using ActOp.Foundation;
 using ActOp.Groups;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Groups;
 using Microsoft.Extensions.Logging;
 using Orleans;

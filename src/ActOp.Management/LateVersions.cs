@@ -1,5 +1,5 @@
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using Microsoft.Extensions.Logging;
 using Orleans;

@@ -1,7 +1,7 @@
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using Orleans;
 using Orleans.Concurrency;

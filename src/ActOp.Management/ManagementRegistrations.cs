@@ -1,10 +1,10 @@
+using ActOp.Foundation;
 using ActOp.Management.Operations;
 using ActOp.Management.Rebalancing;
 using ActOp.Management.Snapshots;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Timers;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,8 +1,8 @@
+using ActOp.Foundation;
 using ActOp.Groups;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Groups;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;

@@ -1,8 +1,8 @@
 using System.Collections.Immutable;
 using System.Globalization;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using Orleans.Metadata;
 using Orleans.Runtime;
 

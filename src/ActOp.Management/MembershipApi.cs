@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
+using ActOp.Foundation;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using Orleans.Runtime;
 
 namespace ActOp.Management;

@@ -1,5 +1,5 @@
 using System.Diagnostics.Metrics;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;
 

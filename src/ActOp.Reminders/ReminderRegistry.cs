@@ -1,8 +1,8 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
 using Orleans;
 using Orleans.Hosting;
 using Orleans.Runtime;

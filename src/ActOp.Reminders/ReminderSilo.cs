@@ -1,6 +1,6 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.GrainServices;
 using ActOp.Runtime.Nodes;
 using Microsoft.Extensions.DependencyInjection;

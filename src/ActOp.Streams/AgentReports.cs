@@ -1,4 +1,4 @@
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using Orleans.Runtime;
 using Orleans.Streaming.Diagnostics;
 using Orleans.Streams;

@@ -1,6 +1,6 @@
 using ActOp.Calls;
 using ActOp.Configuration;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans;

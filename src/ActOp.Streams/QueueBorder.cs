@@ -1,4 +1,4 @@
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using Orleans.Configuration;
 using Orleans.Internal;
 using Orleans.Providers.Streams.Common;

@@ -1,8 +1,10 @@
 using System.Reflection;
 using ActOp.Hosting;
+using ActOp.Locality;
 using ActOp.Management;
 using ActOp.Reminders;
 using ActOp.Runtime.Nodes;
+using ActOp.Storage;
 using ActOp.Streams;
 using Orleans.Serialization.Serializers;
 
@@ -13,7 +15,7 @@ public class CallbackListTests
 {
     private static readonly Assembly[] Assemblies =
     [
-        typeof(Grain).Assembly, typeof(Node).Assembly, typeof(StreamNode).Assembly, typeof(ReminderSilo).Assembly,
+        typeof(Grain).Assembly, typeof(Node).Assembly, typeof(LocalityService).Assembly, typeof(StateDiagnostics).Assembly, typeof(StreamNode).Assembly, typeof(ReminderSilo).Assembly,
         typeof(ManagementNeeds).Assembly, typeof(SiloHost).Assembly, typeof(ICodecProvider).Assembly,
         typeof(IActivatorProvider).Assembly,
     ];

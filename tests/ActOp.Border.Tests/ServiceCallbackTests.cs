@@ -1,5 +1,6 @@
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Locality;
+using ActOp.Foundation;
+using ActOp.Locality;
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Nodes;
 using ActOp.TestClusters;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,5 @@
+using ActOp.Foundation;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Nodes;
 using ActOp.TestClusters;
 

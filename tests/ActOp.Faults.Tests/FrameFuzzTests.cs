@@ -1,7 +1,7 @@
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Routing;
 using ActOp.Serialization;

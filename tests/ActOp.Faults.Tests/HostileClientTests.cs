@@ -1,13 +1,14 @@
 using System.Diagnostics.Metrics;
 using System.Globalization;
 using System.Net;
+using ActOp.Foundation;
+using ActOp.Locality;
 using ActOp.Management.Operations;
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Locality;
 using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Routing;
 using ActOp.Serialization;

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using ActOp.TestClusters;
 using Microsoft.Extensions.Logging;
 

@@ -109,8 +109,8 @@ public class HostTests
     public void A_long_step_of_the_runtime_is_no_fault_of_a_grain()
     {
         var lines = new LogCapture();
-        var log = new Runtime.Foundation.Log(lines);
-        log.LongTurn(Runtime.Foundation.SystemGrainIds.SystemTarget("cluster", SiloAddress.Zero), null, 300);
+        var log = new Foundation.Log(lines);
+        log.LongTurn(Foundation.SystemGrainIds.SystemTarget("cluster", SiloAddress.Zero), null, 300);
         Assert.Empty(lines.Lines(LogLevel.Warning));
         log.LongTurn(GrainId.Create("shop", "1"), null, 300);
         Assert.Contains("A turn of shop/1 took 300 ms", Assert.Single(lines.Lines(LogLevel.Warning)), StringComparison.Ordinal);
@@ -122,7 +122,7 @@ public class HostTests
     public void A_view_in_which_nobody_joined_or_left_says_so()
     {
         var lines = new LogCapture();
-        new Runtime.Foundation.Log(lines).ViewChanged(7, 2, "", "a silo");
+        new Foundation.Log(lines).ViewChanged(7, 2, "", "a silo");
         Assert.EndsWith("joined none, left a silo.", Assert.Single(lines.Lines(LogLevel.Information)), StringComparison.Ordinal);
     }
 
@@ -130,7 +130,7 @@ public class HostTests
     public void A_change_of_thread_counts_is_no_line_of_an_ordinary_log()
     {
         var lines = new LogCapture();
-        new Runtime.Foundation.Log(lines).StagesSized("work", "2", "3", "model");
+        new Foundation.Log(lines).StagesSized("work", "2", "3", "model");
         Assert.Empty(lines.Lines(LogLevel.Information));
     }
 

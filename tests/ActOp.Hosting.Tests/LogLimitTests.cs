@@ -1,5 +1,5 @@
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.State;
+using ActOp.Foundation;
+using ActOp.Storage;
 using ActOp.TestClusters;
 using Microsoft.Extensions.Logging;
 

@@ -5,7 +5,7 @@ using System.Security.Authentication;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using ActOp.Configuration;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Nodes.Tls;
 using ActOp.TestClusters;

@@ -17,11 +17,6 @@ public class FolderTests(ITestOutputHelper output)
         Findings.AreListed(pairs, "folder-pairs.txt");
     }
 
-    /// <summary>Whatever needs the foundation, the foundation needs none of it.</summary>
-    [Fact]
-    public void The_foundation_of_the_runtime_needs_no_other_folder() =>
-        Findings.None(Needs().Where(static one => one.From == "ActOp.Runtime/Foundation"));
-
     private static HashSet<(string From, string To)> Needs()
     {
         var needs = new HashSet<(string From, string To)>();

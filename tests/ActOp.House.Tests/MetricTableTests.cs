@@ -1,6 +1,6 @@
 using System.Diagnostics.Metrics;
 using System.Text.RegularExpressions;
-using ActOp.Runtime.State;
+using ActOp.Storage;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Hosting;
 using Orleans.TestingHost;

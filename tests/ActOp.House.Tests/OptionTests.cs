@@ -19,6 +19,7 @@ public partial class OptionTests(ITestOutputHelper output)
         typeof(Orleans.Grain).Assembly, typeof(Serialization.TypeManifest).Assembly,
         typeof(Orleans.Serialization.Serializer).Assembly, typeof(Mesh.MeshOptions).Assembly,
         typeof(Partitioning.PartitioningOptions).Assembly, typeof(Staging.Stage).Assembly, typeof(Node).Assembly,
+        typeof(Orleans.Hosting.ActivationRepartitioningExtensions).Assembly, typeof(Orleans.Hosting.MemoryGrainStorageSiloBuilderExtensions).Assembly,
         typeof(Orleans.Hosting.SiloBuilderStreamingExtensions).Assembly, typeof(Orleans.Hosting.SiloBuilderReminderMemoryExtensions).Assembly,
         typeof(Orleans.Hosting.ActivationRebalancerExtensions).Assembly, typeof(Orleans.Hosting.ClientBuilder).Assembly,
         typeof(Orleans.TestingHost.TestCluster).Assembly,

@@ -14,9 +14,10 @@ namespace ActOp.House.Tests;
 public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
     private static readonly string[] WithCode =
-        ["ActOp.Abstractions", "ActOp.Dashboard", "ActOp.Hosting", "ActOp.Management", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql",
+        ["ActOp.Abstractions", "ActOp.Dashboard", "ActOp.Foundation", "ActOp.Hosting", "ActOp.Locality", "ActOp.Management", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql",
         "ActOp.Reminders", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Serialization.FSharp", "ActOp.Serialization.Fields",
-        "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.Protobuf", "ActOp.Serialization.TestKit", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Streams", "ActOp.Testing"];
+        "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.Protobuf", "ActOp.Serialization.TestKit", "ActOp.Staging", "ActOp.Staging.Tracing",
+        "ActOp.Storage", "ActOp.Streams", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
 

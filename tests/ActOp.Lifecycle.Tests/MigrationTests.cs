@@ -1,7 +1,6 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Locality;
 using ActOp.Runtime.Nodes;
 using ActOp.TestClusters;
 

@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Nodes;
 using ActOp.TestClusters;
 using Orleans.Statistics;

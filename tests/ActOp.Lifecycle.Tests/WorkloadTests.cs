@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Configuration;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using ActOp.Runtime.Nodes;
 using ActOp.TestClusters;
 using Microsoft.Extensions.Logging;

@@ -128,7 +128,7 @@ public class ApplicationPlacementTests(ApplicationPlacementTests.OddSilos cluste
         var (node, other) = (silos.NodeOf(0), silos.NodeOf(1));
         var grain = Enumerable.Range(0, int.MaxValue).Select(key => silos.Grains.GetGrain<IEchoGrain>("shared " + key).GetGrainId())
             .First(grain => other.Address.Equals(node.DirectoryService.Map.OwnerOf(grain)));
-        other.Stages.Control.Post(new Runtime.Foundation.StageAction(() => hang.Wait(Gate.Patience)));
+        other.Stages.Control.Post(new Foundation.StageAction(() => hang.Wait(Gate.Patience)));
         var hinted = new[] { node, other }.Select(silo => node.Placement.LocateAsync(grain, default, Hint(silo.Address))).ToArray();
         var plain = node.Placement.LocateAsync(grain, default, null);
         var same = node.Placement.LocateAsync(grain, default, null);

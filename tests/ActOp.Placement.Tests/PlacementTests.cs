@@ -1,4 +1,4 @@
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using ActOp.Runtime.Placement;
 using ActOp.TestClusters;
 using Orleans.Placement;

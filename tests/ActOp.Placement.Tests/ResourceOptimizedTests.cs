@@ -1,7 +1,8 @@
 using System.Net;
 using ActOp.Configuration;
+using ActOp.Foundation;
+using ActOp.Locality;
 using ActOp.Partitioning;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using ActOp.TestClusters;
 
@@ -175,7 +176,7 @@ public class ResourceOptimizedTests
             .WaitAsync(Gate.Patience);
         await silos.PassAsync(TimeSpan.FromSeconds(5), 0, 1);
 
-        Assert.True(silos.NodeOf(0).Locality.Rounds > 0);
+        Assert.True(((LocalityService)silos.NodeOf(0).Locality).Rounds > 0);
         Assert.Equal(seats, await silos.AskAll(grains.Select(grain => grain.Where())));
         counts = [silos.NodeOf(0).Activations.Count, silos.NodeOf(1).Activations.Count];
         Assert.All(counts, count => Assert.Equal(0, SiloLoad.Around(count, counts.Average(), 0.03).Violation(count)));

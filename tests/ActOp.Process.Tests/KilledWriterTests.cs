@@ -3,7 +3,7 @@ using System.Globalization;
 using System.Text;
 using ActOp.Harness.Processes;
 using ActOp.Process.Silo;
-using ActOp.Runtime.State.Files;
+using ActOp.Storage.Files;
 
 namespace ActOp.Process.Tests;
 

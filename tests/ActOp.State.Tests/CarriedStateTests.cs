@@ -1,5 +1,4 @@
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Locality;
 using ActOp.TestClusters;
 
 namespace ActOp.State.Tests;

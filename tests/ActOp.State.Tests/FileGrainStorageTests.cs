@@ -1,5 +1,5 @@
 using ActOp.Configuration;
-using ActOp.Runtime.State.Files;
+using ActOp.Storage.Files;
 using ActOp.TestClusters;
 using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;

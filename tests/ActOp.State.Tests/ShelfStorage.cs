@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using System.Text.Json;
-using ActOp.Runtime.State;
+using ActOp.Storage;
 using ActOp.TestClusters;
 using Orleans.Storage;
 

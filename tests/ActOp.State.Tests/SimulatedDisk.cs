@@ -1,4 +1,4 @@
-using ActOp.Runtime.State.Files;
+using ActOp.Storage.Files;
 
 namespace ActOp.State.Tests;
 

@@ -1,6 +1,6 @@
 using System.Globalization;
 using System.Text;
-using ActOp.Runtime.State.Files;
+using ActOp.Storage.Files;
 using Orleans.Storage;
 
 namespace ActOp.State.Tests;

@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using ActOp.Streams;
 using ActOp.TestClusters;
 using Orleans.Core.Internal;

@@ -1,5 +1,7 @@
+using System.Reflection;
+using System.Runtime.CompilerServices;
+using ActOp.Foundation;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
@@ -12,6 +14,9 @@ internal static class ClientAttacks
 {
     /// <summary>Default of <c>MaxUnfinishedClientBytes</c>, what waits in links included, and of <c>MaxWaitingBytes</c>.</summary>
     private const int WaitingCaps = 256 + 256;
+
+    private static readonly string[] PartsOfASilo =
+        ["ActOp.Runtime", "ActOp.Locality", "ActOp.Storage", "ActOp.Streams", "ActOp.Reminders", "ActOp.Management"];
 
     private const string KeptActivations = "activations, until they are collected";
 
@@ -84,9 +89,11 @@ internal static class ClientAttacks
     {
         var node = await target.ConnectAsync();
         // The manifest of an assembly is there when one of its types is used.
-        System.Runtime.CompilerServices.RuntimeHelpers.RunModuleConstructor(typeof(IClusterTarget).Module.ModuleHandle);
+        foreach (var part in PartsOfASilo)
+            RuntimeHelpers.RunModuleConstructor(Assembly.Load(part).ManifestModule.ModuleHandle);
         var frames = TypeManifest.Methods
-            .Where(static method => method.InterfaceType.Namespace?.StartsWith("ActOp.Runtime", StringComparison.Ordinal) == true)
+            .Where(static method => PartsOfASilo.Contains(method.InterfaceType.Assembly.GetName().Name)
+                && method.InterfaceType.Namespace!.StartsWith("ActOp.", StringComparison.Ordinal))
             .Select(static method => HostileFrames.Request(GrainId.Create("prey", "a"), method.Id, HostileFrames.Nothing)).ToArray();
         await target.RepeatAsync(2_000, number => node.TrySend(frames[number % frames.Length]));
     }

@@ -1,6 +1,6 @@
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;

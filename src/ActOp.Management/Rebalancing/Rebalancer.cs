@@ -1,8 +1,7 @@
 using System.Collections.Immutable;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Locality;
 using ActOp.Runtime.Nodes;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
@@ -165,13 +164,13 @@ internal sealed class RebalancingSession(ActivationRebalancerOptions options)
 /// </list>
 /// </remarks>
 internal sealed class Rebalancer(
-    LocalNode local, ClusterView cluster, ActivationTable activations, ClusterManifests manifests, LocalityService locality,
+    LocalNode local, ClusterView cluster, ActivationTable activations, ClusterManifests manifests, ILocality locality,
     GrainFactory factory, ActivationRebalancerOptions options, IFailedSessionBackoffProvider backoff)
     : IActivationRebalancer, IRebalancerTarget, ILifecycleParticipant<ISiloLifecycle>
 {
     internal const string Name = "rebalancer";
 
-    /// <summary>Time within which an activation must be at rest to move; see <see cref="LocalityService"/>.</summary>
+    /// <summary>Time within which an activation must be at rest to move; see <see cref="ILocality"/>.</summary>
     private static readonly TimeSpan RestTime = TimeSpan.FromMilliseconds(300);
 
     private static readonly TimeSpan LongestPause = TimeSpan.FromDays(1);

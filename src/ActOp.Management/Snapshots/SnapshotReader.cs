@@ -1,6 +1,6 @@
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using Orleans.Runtime;
 
 namespace ActOp.Management.Snapshots;

@@ -1,7 +1,6 @@
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Locality;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;
 using Microsoft.Extensions.DependencyInjection;
@@ -11,7 +10,7 @@ namespace ActOp.Management.Snapshots;
 
 /// <summary>The parts of the silo that a snapshot shows.</summary>
 internal sealed record SnapshotNeeds(LocalNode Local, ActivationTable Activations, EdgeCounters Edges, RuntimeMetrics Metrics,
-    IReadOnlyList<SizedStage> Stages, PeerTable Peers, Router Router, LocalityService Locality);
+    IReadOnlyList<SizedStage> Stages, PeerTable Peers, Router Router, ILocality Locality);
 
 /// <summary>One silo's answers to viewers.</summary>
 /// <remarks>

@@ -1,6 +1,6 @@
 using System.Data.Common;
+using ActOp.Foundation;
 using ActOp.PostgreSql.Configuration;
-using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Npgsql;

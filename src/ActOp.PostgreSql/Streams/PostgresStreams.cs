@@ -1,8 +1,8 @@
 using System.Diagnostics.Metrics;
+using ActOp.Foundation;
 using ActOp.PostgreSql.Configuration;
 using ActOp.PostgreSql.Schema;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
 using ActOp.Streams;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;

@@ -1,9 +1,8 @@
 using System.Runtime.CompilerServices;
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Groups;
-using ActOp.Runtime.Locality;
 using ActOp.Runtime.Timers;
 using ActOp.Staging;
 using ActOp.Staging.Groups;

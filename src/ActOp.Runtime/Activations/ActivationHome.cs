@@ -1,11 +1,10 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Groups;
-using ActOp.Runtime.Locality;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;
@@ -76,7 +75,7 @@ internal sealed class ActivationParts
 
     internal GrainPlacement Placement { get; set; } = null!;
 
-    internal LocalityService Locality { get; set; } = null!;
+    internal ILocality Locality { get; set; } = null!;
 
     internal Migrations Migrations { get; set; } = null!;
 

@@ -1,6 +1,5 @@
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Groups;
-using ActOp.Runtime.Locality;
 using Orleans;
 using Orleans.Runtime;
 using Orleans.Runtime.Diagnostics;

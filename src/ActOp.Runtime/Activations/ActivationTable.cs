@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Locality;
+using ActOp.Foundation;
 using ActOp.Staging;
 using ActOp.Wire;
 using Orleans;

@@ -1,9 +1,8 @@
 using System.Diagnostics;
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Locality;
 using Orleans;
 using Orleans.Runtime;
 using Orleans.Runtime.Diagnostics;

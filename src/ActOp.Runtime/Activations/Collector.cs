@@ -1,5 +1,5 @@
+using ActOp.Foundation;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Statistics;

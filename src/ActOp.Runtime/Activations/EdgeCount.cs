@@ -1,12 +1,11 @@
 using ActOp.Partitioning;
-using ActOp.Runtime.Locality;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
 /// <summary>The edges of one activation: with which grains it exchanges messages, and how many.</summary>
 /// <remarks>
-/// <para>Owns a sketch, rented from <see cref="LocalityService"/>, from the first edge counted until the sketch is handed over to the fold.
+/// <para>Owns a sketch, rented from <see cref="ILocality"/>, from the first edge counted until the sketch is handed over to the fold.
 /// Only the turn of the activation changes anything. Other threads may read <see cref="IsOverdue"/>.</para>
 /// <para>A field of <see cref="Activation"/>, never copied: a silo has a million of them, most without a sketch.</para>
 /// </remarks>

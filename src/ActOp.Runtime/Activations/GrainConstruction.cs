@@ -1,5 +1,4 @@
 using System.Reflection;
-using ActOp.Runtime.State;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime;
 

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
+using ActOp.Foundation;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;

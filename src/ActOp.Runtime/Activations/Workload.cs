@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Calls;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using ActOp.Staging;
 using Orleans;
 using Orleans.Configuration;

@@ -1,9 +1,9 @@
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.CodeGeneration;

@@ -1,7 +1,7 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using ActOp.Wire;
 using Microsoft.Extensions.Logging;

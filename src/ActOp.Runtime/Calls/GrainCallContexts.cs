@@ -1,7 +1,7 @@
 using System.Reflection;
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.Runtime;

@@ -1,6 +1,6 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Mesh;
-using ActOp.Runtime.Foundation;
 
 namespace ActOp.Runtime.Calls;
 

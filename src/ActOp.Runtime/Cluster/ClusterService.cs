@@ -1,6 +1,6 @@
+using ActOp.Foundation;
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;

@@ -1,5 +1,5 @@
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 
 namespace ActOp.Runtime.Cluster;
 

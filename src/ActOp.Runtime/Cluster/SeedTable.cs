@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using Orleans.Runtime;
 

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using System.Collections.Frozen;
 using System.Collections.Immutable;
 using System.Net;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;

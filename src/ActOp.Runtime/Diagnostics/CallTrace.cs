@@ -1,7 +1,7 @@
 using System.Diagnostics;
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 
 namespace ActOp.Runtime.Diagnostics;
 

@@ -1,8 +1,8 @@
 using System.Diagnostics.Metrics;
+using ActOp.Foundation;
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using Orleans.Runtime;
 using Orleans.Statistics;

@@ -2,8 +2,8 @@ using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Text;
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 using ActOp.Wire;
 
 namespace ActOp.Runtime.Diagnostics;

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using ActOp.Runtime.Routing;
 
 namespace ActOp.Runtime.Diagnostics;

@@ -1,7 +1,7 @@
 using System.Diagnostics.Metrics;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Groups;
-using ActOp.Runtime.Locality;
 using ActOp.Runtime.Stages;
 
 namespace ActOp.Runtime.Diagnostics;

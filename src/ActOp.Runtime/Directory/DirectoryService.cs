@@ -1,6 +1,6 @@
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using Orleans;
 using Orleans.Runtime;
 

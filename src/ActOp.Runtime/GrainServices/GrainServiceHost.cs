@@ -1,7 +1,7 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;

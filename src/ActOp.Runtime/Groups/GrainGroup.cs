@@ -1,8 +1,8 @@
 using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Groups;
-using ActOp.Runtime.Foundation;
 using ActOp.Staging.Groups;
 using Orleans.Runtime;
 

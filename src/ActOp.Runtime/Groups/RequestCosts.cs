@@ -2,8 +2,8 @@ using System.Collections.Concurrent;
 using System.Reflection;
 using ActOp.Calls;
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Groups;
-using ActOp.Runtime.Foundation;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;
 

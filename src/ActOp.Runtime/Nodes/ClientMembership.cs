@@ -1,7 +1,7 @@
 using System.Net;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;

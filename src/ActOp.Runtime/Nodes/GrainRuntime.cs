@@ -1,8 +1,8 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Tenants;
 using ActOp.Runtime.Timers;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Core;
 using Orleans.Runtime;
@@ -32,11 +32,16 @@ internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimePr
 
     public void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan) => ((Activation)grainContext).KeepAliveFor(timeSpan);
 
-    public IStorage<TGrainState> GetStorage<TGrainState>(IGrainContext grainContext)
-    {
-        var named = GrainStorageHelpers.GetGrainStorage(((Activation)grainContext).Class.Type, local.Services);
-        return new StateStorageBridge<TGrainState>("state", grainContext, TenantStorage.Resolve(named, grainContext.GrainId));
-    }
+    public IStorage<TGrainState> GetStorage<TGrainState>(IGrainContext grainContext) =>
+        local.Services.GetRequiredService<IGrainStates>().Create<TGrainState>((Activation)grainContext);
+}
+
+/// <summary>Makes the states of grains that derive from <see cref="Grain{TGrainState}"/>. Storage registers it. Any thread.</summary>
+internal interface IGrainStates
+{
+    /// <summary>A state that is not read yet.</summary>
+    /// <exception cref="BadProviderConfigException">The storage that the class names is not there.</exception>
+    IStorage<TGrainState> Create<TGrainState>(Activation activation);
 }
 
 /// <summary>The activation whose turn, or whose construction, runs on this thread.</summary>

@@ -1,13 +1,12 @@
 using System.Net;
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Locality;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;
@@ -144,9 +143,9 @@ internal sealed class Node : IDisposable
                 Upkeep = NewUpkeep(siloMessaging, parts);
             if (Local.IsSilo)
                 Router.Starts = new StartShares(Local.Time, Stages.Work, Router.Begin, Abandoned, setup.Limits.Mailbox, Peers.Pause);
-            var graph = new KnownGraph(
-                Local, ClusterView, Activations, Edges, Manifests, Locations, new LocalityMetrics(Metrics.Meter), setup.Locality);
-            Locality = new LocalityService(Local, ClusterView, Activations, Hints, Factory, graph, setup.Locality);
+            var needs = new LocalityNeeds(Local, ClusterView, Manifests, Activations, Edges, Locations, Factory, setup.Locality)
+            { Hints = Hints, Meter = Metrics.Meter };
+            Locality = setup.Services.GetRequiredService<ILocalityFactory>().Create(needs);
             Migrations = new Migrations(Local, ClusterView, DirectoryService, Activations, Classes, Factory, Calls, Locality);
             TieCycles(parts);
         }
@@ -229,7 +228,7 @@ internal sealed class Node : IDisposable
     /// <summary>Set on silos when they open.</summary>
     internal ClusterService? Cluster { get; private set; }
 
-    internal LocalityService Locality { get; } = null!;
+    internal ILocality Locality { get; } = null!;
 
     private Upkeep NewUpkeep(SiloMessagingOptions messaging, ActivationParts parts)
     {
@@ -322,7 +321,7 @@ internal sealed class Node : IDisposable
         Cluster.Host = Activations.AddSystemTarget(ClusterService.Name, Cluster);
         DirectoryService.Host = Activations.AddSystemTarget(DirectoryService.Name, DirectoryService);
         Activations.AddSystemTarget(Migrations.Name, Migrations);
-        Locality.Host = Activations.AddSystemTarget(LocalityService.Name, Locality, Stages.Locality);
+        Locality.Host = Activations.AddSystemTarget(Locality.TargetName, Locality, Stages.Locality);
         foreach (var target in Local.Services.GetServices<NodeTarget>())
             Activations.AddSystemTarget(target.Name, target.Make(this));
         foreach (var (endPoint, accepts) in _setup.Listens)

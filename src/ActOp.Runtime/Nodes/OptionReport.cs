@@ -1,6 +1,6 @@
 using System.Reflection;
 using ActOp.Configuration;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using ActOp.Runtime.Groups;
 using ActOp.Runtime.Routing;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Placement;

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;

@@ -1,6 +1,6 @@
 using System.Collections.Frozen;
+using ActOp.Foundation;
 using ActOp.Partitioning;
-using ActOp.Runtime.Foundation;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;

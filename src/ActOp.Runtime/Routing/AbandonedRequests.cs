@@ -1,7 +1,7 @@
 using System.Runtime.CompilerServices;
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Groups;
 
 namespace ActOp.Runtime.Routing;

@@ -1,8 +1,8 @@
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using ActOp.Staging;
 using ActOp.Wire;

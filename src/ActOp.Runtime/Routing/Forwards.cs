@@ -1,6 +1,6 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 using ActOp.Staging;
 using Orleans.Runtime;
 

@@ -1,11 +1,11 @@
 using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using ActOp.Wire;
 using Orleans.CodeGeneration;

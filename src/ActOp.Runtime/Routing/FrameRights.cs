@@ -1,8 +1,8 @@
 using ActOp.Calls;
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using ActOp.Wire;
 using Orleans.Runtime;

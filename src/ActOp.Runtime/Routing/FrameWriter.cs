@@ -1,9 +1,9 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using ActOp.Serialization;
 using ActOp.Wire;

@@ -1,6 +1,6 @@
+using ActOp.Foundation;
 using ActOp.Mesh;
 using ActOp.Runtime.Calls;
-using ActOp.Runtime.Foundation;
 using ActOp.Staging;
 
 namespace ActOp.Runtime.Routing;

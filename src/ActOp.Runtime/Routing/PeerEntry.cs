@@ -1,7 +1,7 @@
 using System.Diagnostics.Metrics;
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Mesh;
-using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using Orleans.Runtime;
 

@@ -1,12 +1,10 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Locality;
 using ActOp.Runtime.Placement;
-using ActOp.Runtime.Tenants;
 using ActOp.Serialization;
 using ActOp.Wire;
 using Orleans.Runtime;

@@ -1,10 +1,10 @@
 using System.Runtime.CompilerServices;
 using System.Text;
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Mesh;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using Orleans.Runtime;
 

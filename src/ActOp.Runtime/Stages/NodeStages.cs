@@ -1,5 +1,5 @@
 using ActOp.Configuration;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using ActOp.Runtime.Groups;
 using ActOp.Runtime.Routing;
 using ActOp.Staging;

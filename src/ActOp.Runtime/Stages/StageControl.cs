@@ -1,5 +1,5 @@
 using ActOp.Configuration;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using ActOp.Staging.Control;
 using ActOp.Staging.Measuring;
 

@@ -480,7 +480,7 @@ internal sealed class SimulatedRun : IWorldWatcher
         {
             foreach (var (call, _) in machine.Node.Calls.Registry.Read())
             {
-                if (!ActOp.Runtime.Foundation.SystemGrainIds.IsSystemGrain(call.TargetId) && !call.Method.IsOfRuntime)
+                if (!ActOp.Foundation.SystemGrainIds.IsSystemGrain(call.TargetId) && !call.Method.IsOfRuntime)
                     open.Add("a call of " + machine.Name + " to " + call.TargetId + " (" + call.Method.ActivityName + ")");
             }
         }

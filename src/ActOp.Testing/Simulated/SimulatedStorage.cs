@@ -1,6 +1,6 @@
 using System.Globalization;
-using ActOp.Runtime.State;
 using ActOp.Serialization;
+using ActOp.Storage;
 using Orleans;
 using Orleans.Runtime;
 using Orleans.Serialization.Serializers;

@@ -1,5 +1,5 @@
+using ActOp.Foundation;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using ActOp.TestClusters;
 
 namespace ActOp.Faults.Tests.Membership;

@@ -2,7 +2,6 @@ using System.Net;
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Locality;
 using ActOp.Runtime.Nodes;
 using ActOp.TestClusters;
 

@@ -1,9 +1,10 @@
 using System.Net;
 using System.Runtime.CompilerServices;
 using ActOp.Configuration;
+using ActOp.Foundation;
+using ActOp.Locality;
 using ActOp.Partitioning;
-using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Locality;
+using ActOp.Runtime.Activations;
 using ActOp.TestClusters;
 using FsCheck;
 using FsCheck.Fluent;
@@ -180,7 +181,7 @@ public class LocalityPartsTests
         await using var cluster = await SilosInVirtualTime.Deploy(
             silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = options.MinRoundPeriod));
         await cluster.PassAsync(TimeSpan.FromSeconds(3), 0, 1);
-        var before = cluster.NodeOf(0).Locality.Rounds;
+        var before = ((LocalityService)cluster.NodeOf(0).Locality).Rounds;
         using var hang = new ManualResetEventSlim();
         cluster.NodeOf(1).Stages.Control.Post(new StageAction(() => hang.Wait(Gate.Patience)));
         try
@@ -193,7 +194,7 @@ public class LocalityPartsTests
         }
 
         // One a second, each at most a quarter later.
-        Assert.InRange(cluster.NodeOf(0).Locality.Rounds - before, 15, 27);
+        Assert.InRange(((LocalityService)cluster.NodeOf(0).Locality).Rounds - before, 15, 27);
     }
 
     private static SiloAddress Silo(int generation) => SiloAddress.New(new IPEndPoint(IPAddress.Loopback, 11111), generation);

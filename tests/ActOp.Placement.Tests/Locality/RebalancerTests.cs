@@ -1,7 +1,7 @@
 using ActOp.Configuration;
+using ActOp.Locality;
 using ActOp.Management.Rebalancing;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Locality;
 using ActOp.TestClusters;
 using Microsoft.Extensions.Options;
 using Orleans.Placement.Rebalancing;

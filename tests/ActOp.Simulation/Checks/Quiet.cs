@@ -1,3 +1,4 @@
+using ActOp.Locality;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using ActOp.Simulation.Load;
@@ -177,7 +178,7 @@ internal static class Quiet
         var waiting = registry.Read();
         foreach (var (call, _) in waiting)
         {
-            if (!ActOp.Runtime.Foundation.SystemGrainIds.IsSystemGrain(call.TargetId) && !call.Method.IsOfRuntime)
+            if (!ActOp.Foundation.SystemGrainIds.IsSystemGrain(call.TargetId) && !call.Method.IsOfRuntime)
             {
                 ledger.Accuse(
                     "slots", "A call of " + machine.Name + " to " + call.TargetId + " (" + call.Method.ActivityName + ") still waits.");
@@ -234,10 +235,7 @@ internal static class Quiet
                     " silos.");
         }
 
-        if (machine.IsSilo && node.Locality.NumberedSilos > silos.Length)
-        {
-            ledger.Accuse(
-                "tables", machine.Name + " keeps numbers of " + node.Locality.NumberedSilos + " silos; there are " + silos.Length + ".");
-        }
+        if (machine.IsSilo && node.Locality is LocalityService { NumberedSilos: var numbered } && numbered > silos.Length)
+            ledger.Accuse("tables", machine.Name + " keeps numbers of " + numbered + " silos; there are " + silos.Length + ".");
     }
 }

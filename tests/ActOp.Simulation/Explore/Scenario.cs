@@ -1,5 +1,5 @@
 using ActOp.Configuration;
-using ActOp.Runtime.Locality;
+using ActOp.Runtime.Activations;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.Load;
 using ActOp.Simulation.World;

@@ -6,7 +6,7 @@ namespace ActOp.Simulation.Mutations;
 /// <summary>The mutations of states in files, of enumerations, of middleware, and of the order and the context of requests.</summary>
 internal static class StatesAndItems
 {
-    private const string Folder = "ActOp.Runtime/State/Files/StateFolder.cs";
+    private const string Folder = "ActOp.Storage/Files/StateFolder.cs";
     private const string Producer = "ActOp.Runtime/Calls/Enumerations.cs";
     private const string Consumer = "ActOp.Abstractions/Orleans/Runtime/AsyncEnumerables.cs";
 

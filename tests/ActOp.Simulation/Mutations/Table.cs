@@ -22,7 +22,7 @@ internal static class Table
 {
     private const string Activations = "ActOp.Runtime/Activations/";
     private const string Directory = "ActOp.Runtime/Directory/";
-    private const string Locality = "ActOp.Runtime/Locality/";
+    private const string Locality = "ActOp.Locality/";
     private const string Nodes = "ActOp.Runtime/Nodes/";
     private const string Routing = "ActOp.Runtime/Routing/";
     private const string States = "ActOp.Runtime/Orleans/Core/";
@@ -93,7 +93,7 @@ internal static class Table
             "                if (seen == Closed)\n                    return false;\n",
             "                if (seen == Closed)\n                    return PLANTED;\n",
             50),
-        new(19, "Timers of a node outlive it", "ActOp.Runtime/Foundation/NodeTime.cs",
+        new(19, "Timers of a node outlive it", "ActOp.Foundation/NodeTime.cs",
             "            while (_first is { } timer)\n", "            while (!PLANTED && _first is { } timer)\n", 60),
         new(20, "Connections that send nothing are kept", "ActOp.Mesh/PendingHandshakes.cs",
             "            while (_silent.First is { } silent && ", "            while (!PLANTED && _silent.First is { } silent && ", 20),
@@ -207,10 +207,10 @@ internal static class Table
         { Scenario = "move" },
         new(61, "A state that comes back is lost to the registration of its target", Activations + "Beginning.cs",
             "                if (!IsOlder(winner) || ", "                if (PLANTED || !IsOlder(winner) || ", 400) { Scenario = "move" },
-        new(62, "A source that has released its grain reports it when slots are rebuilt", "ActOp.Runtime/Locality/HandOver.cs",
+        new(62, "A source that has released its grain reports it when slots are rebuilt", "ActOp.Runtime/Activations/HandOver.cs",
             "            leaving.Registered = false;\n", "            leaving.Registered = PLANTED && wasRegistered;\n", 400)
         { Scenario = "move" },
-        new(63, "A target does not wait for the lease of a source that was only silent", "ActOp.Runtime/Locality/Migrations.cs",
+        new(63, "A target does not wait for the lease of a source that was only silent", "ActOp.Runtime/Activations/Migrations.cs",
             "        return !directory.HasLeases || ", "        return PLANTED || !directory.HasLeases || ", 900)
         { Scenario = "rebalance" },
         new(70, "Subscriptions are not stored while no agent reads the stream", Streams + "PubSubRendezvousGrain.cs",

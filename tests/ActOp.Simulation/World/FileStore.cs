@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using ActOp.Configuration;
-using ActOp.Runtime.State.Files;
+using ActOp.Storage.Files;
 using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime.Hosting;

@@ -1,5 +1,5 @@
-using ActOp.Runtime.State.Files;
 using ActOp.Staging;
+using ActOp.Storage.Files;
 using ActOp.Testing.Simulated;
 
 namespace ActOp.Simulation.World;

@@ -5,7 +5,7 @@ using ActOp.PostgreSql.Configuration;
 using ActOp.PostgreSql.Schema;
 using ActOp.PostgreSql.Storage;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.State;
+using ActOp.Storage;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;

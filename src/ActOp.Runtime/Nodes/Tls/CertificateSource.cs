@@ -1,6 +1,6 @@
 using System.Net.Security;
 using System.Security.Cryptography.X509Certificates;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using Orleans.Connections.Security;
 
 namespace ActOp.Runtime.Nodes.Tls;

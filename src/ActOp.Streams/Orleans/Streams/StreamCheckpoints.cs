@@ -1,5 +1,5 @@
 using ActOp.Calls;
-using ActOp.Runtime.Foundation;
+using ActOp.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;

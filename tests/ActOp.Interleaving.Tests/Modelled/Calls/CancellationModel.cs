@@ -1,9 +1,9 @@
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Interleaving.Tests.Exploring;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;

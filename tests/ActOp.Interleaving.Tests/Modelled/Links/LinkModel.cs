@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
+using ActOp.Foundation;
 using ActOp.Interleaving.Tests.Exploring;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 
 namespace ActOp.Models;

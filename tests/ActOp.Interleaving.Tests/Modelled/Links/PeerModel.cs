@@ -1,7 +1,7 @@
 using ActOp.Configuration;
+using ActOp.Foundation;
 using ActOp.Interleaving.Tests.Exploring;
 using ActOp.Mesh;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using ActOp.Serialization;
 using Orleans.Runtime;

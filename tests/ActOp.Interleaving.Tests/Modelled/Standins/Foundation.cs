@@ -1,7 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Orleans.Runtime;
 
-namespace ActOp.Runtime.Foundation;
+namespace ActOp.Foundation;
 
 /// <summary>A node: its address, its clock and its counters.</summary>
 internal sealed class LocalNode(SiloAddress address)

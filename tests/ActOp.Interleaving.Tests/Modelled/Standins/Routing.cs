@@ -1,9 +1,9 @@
 using System.Diagnostics.CodeAnalysis;
 using ActOp.Calls;
+using ActOp.Foundation;
 using ActOp.Interleaving.Tests.Exploring;
 using ActOp.Mesh;
 using ActOp.Runtime.Calls;
-using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using ActOp.Wire;
 using Orleans.Runtime;
