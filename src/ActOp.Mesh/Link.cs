@@ -365,7 +365,9 @@ internal static class PooledBuffer
         if (length <= MostShared)
             return ArrayPool<byte>.Shared.Rent(length);
 
-        var rounded = (int)Math.Min(BitOperations.RoundUpToPowerOf2((uint)length), (uint)Array.MaxLength);
+        // A power of two would be nearly twice a frame of 4 MiB, and what waits in links is limited by what was sent, not by its buffers.
+        var eighth = 1L << (BitOperations.Log2((uint)length) - 3);
+        var rounded = (int)Math.Min((length + eighth - 1) & -eighth, Array.MaxLength);
         foreach (ref var entry in Large.AsSpan())
         {
             // Of exactly this length, as from the shared pool: how much is read at once depends on it.

@@ -47,6 +47,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         start.Environment["DOTNET_ROOT"] = Path.GetFullPath(Path.Combine(RuntimeEnvironment.GetRuntimeDirectory(), "..", "..", ".."));
         var (code, text, _) = await ProcessRun.ToEndAsync(start, TimeSpan.FromMinutes(1));
         Assert.Equal(0, code);
+        Assert.Contains("  actop [command] [options]", text, StringComparison.Ordinal);
         Assert.Contains("drain <silo>", text, StringComparison.Ordinal);
     }
 

@@ -26,9 +26,22 @@ public class PooledBufferTests
         PooledBuffer.Grow(ref third, 0, 3 << 20);
         Assert.Same(array, second);
         Assert.NotSame(second, third);
-        Assert.Equal(4 << 20, third.Length);
         PooledBuffer.GiveBack(ref second);
         PooledBuffer.GiveBack(ref third);
+    }
+
+    /// <summary>What waits is limited in bytes that were sent; buffers of twice that would make it another limit.</summary>
+    [Theory]
+    [InlineData(PooledBuffer.MostShared + 1)]
+    [InlineData((4 << 20) + 60)]
+    [InlineData((8 << 20) - 1)]
+    [InlineData(8 << 20)]
+    public void A_large_buffer_is_at_most_an_eighth_longer_than_what_it_is_for(int need)
+    {
+        byte[] buffer = [];
+        PooledBuffer.Grow(ref buffer, 0, need);
+        Assert.InRange(buffer.Length, need, need + (need / 8));
+        PooledBuffer.GiveBack(ref buffer);
     }
 
     [Fact]

@@ -198,8 +198,13 @@ public ref struct WireWriter
 /// <summary>A growing byte array that is kept and used again; one thread at a time.</summary>
 public sealed class WireBuffer
 {
-    /// <summary>Arrays above this are given up after use, so that one large message does not stay in memory.</summary>
+    /// <summary>
+    /// Arrays above this are given up after use, so that one large message does not stay in memory; until a collection takes it, the last
+    /// one serves the next large message.
+    /// </summary>
     private const int KeptBytes = 1 << 20;
+
+    private WeakReference<byte[]>? _givenUp;
 
     /// <summary>Creates a buffer of <paramref name="capacity"/> bytes.</summary>
     public WireBuffer(int capacity = 1024) => Array = new byte[capacity];
@@ -217,17 +222,29 @@ public sealed class WireBuffer
     public void Clear()
     {
         Length = 0;
-        if (Array.Length > KeptBytes)
-            Array = new byte[1024];
+        if (Array.Length <= KeptBytes)
+            return;
+        _givenUp = new WeakReference<byte[]>(Array);
+        Array = new byte[1024];
     }
 
     /// <summary>Makes room for <paramref name="count"/> more bytes.</summary>
     internal void Grow(int count)
     {
         var needed = checked(Length + count);
-        var array = Array;
-        System.Array.Resize(ref array, Math.Max(needed, (int)Math.Min(2L * array.Length, System.Array.MaxLength)));
-        Array = array;
+        if (_givenUp is not null && _givenUp.TryGetTarget(out var last) && last.Length >= needed)
+        {
+            _givenUp = null;
+            Written.CopyTo(last);
+            Array = last;
+        }
+        else
+        {
+            var array = Array;
+            System.Array.Resize(ref array, Math.Max(needed, (int)Math.Min(2L * array.Length, System.Array.MaxLength)));
+            Array = array;
+        }
+
         Invariant.Holds(Array.Length - Length >= count);
     }
 }

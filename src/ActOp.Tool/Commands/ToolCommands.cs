@@ -1,4 +1,5 @@
 using System.CommandLine;
+using System.CommandLine.Help;
 using ActOp.Tool.Checks;
 using ActOp.Tool.Connection;
 using Orleans.Runtime;
@@ -16,7 +17,12 @@ internal sealed class ToolCommands
     internal ToolCommands(ToolOutput output, Func<string, string?> environment)
     {
         (_output, _connection) = (output, new ConnectionOptions(environment));
-        Root = new RootCommand("Looks at a cluster of ActOp over a gateway, checks its configuration, drains silos and moves grains.");
+        // A RootCommand would have the name of the file, which is not the one that operators type.
+        Root = new Command("actop", "Looks at a cluster of ActOp over a gateway, checks its configuration, drains silos and moves grains.")
+        {
+            new HelpOption(),
+            new VersionOption(),
+        };
         foreach (var option in _connection.All)
             Root.Options.Add(option);
         Root.Options.Add(_json);
@@ -31,7 +37,7 @@ internal sealed class ToolCommands
         AddMove();
     }
 
-    internal RootCommand Root { get; }
+    internal Command Root { get; }
 
     private void AddCheck()
     {

@@ -25,7 +25,7 @@ internal static class Table
     private const string Locality = "ActOp.Locality/";
     private const string Nodes = "ActOp.Runtime/Nodes/";
     private const string Routing = "ActOp.Runtime/Routing/";
-    private const string States = "ActOp.Runtime/Orleans/Core/";
+    private const string States = "ActOp.Storage/Orleans/Core/";
     private const string Streams = "ActOp.Streams/";
     private const string Reminders = "ActOp.Reminders/";
 
