@@ -106,7 +106,7 @@ internal static class NodeRegistrations
         services.AddOptions<ClientRightsOptions>().Bind(configuration.GetSection("ActOp:ClientRights"));
         services.AddOptions<StageOptions>();
         services.AddOptions<LocalityOptions>();
-        Locality.LocalityRegistrations.Add(services);
+        services.AddSingleton(new LocalityFactory(static needs => new Locality.LocalityService(needs)));
         services.AddOptions<CallTracingOptions>();
         services.AddOptions<SerializationLimitOptions>();
         services.AddSingleton<IGrainFactory>(static provider => provider.GetRequiredService<Node>().Factory);

@@ -3,53 +3,11 @@ using ActOp.Partitioning;
 namespace ActOp.Orleans.Locality;
 
 /// <summary>
-/// The small numbers by which this silo's edge table and exchanges know silos; number 0 is this silo. Only silos that take part have one.
-/// The caller frees the number of a silo that has left when nothing refers to it any more. Belongs to the turns of locality.
+/// The numbers of the silos that take part, and the candidates that they send each other, which name silos and not their numbers. Belongs
+/// to the turns of locality.
 /// </summary>
-internal sealed class SiloNumbers
+internal sealed class SiloNumbers(SiloAddress self, Func<SiloAddress, bool> takesPart) : SiloNumbers<SiloAddress>(self, takesPart)
 {
-    private readonly Func<SiloAddress, bool> _takesPart;
-    private readonly List<SiloAddress?> _silos = [];
-    private readonly Dictionary<SiloAddress, int> _numbers = [];
-    private readonly SortedSet<int> _free = [];
-
-    internal SiloNumbers(SiloAddress self, Func<SiloAddress, bool> takesPart)
-    {
-        _takesPart = takesPart;
-        Add(self);
-    }
-
-    /// <summary>The silo's number; unknown for one that does not take part (any more, or yet).</summary>
-    internal int NumberOf(SiloAddress silo) =>
-        _numbers.TryGetValue(silo, out var number) ? number : _takesPart(silo) ? Add(silo) : SiloNumber.Unknown;
-
-    internal SiloAddress SiloOf(int number) =>
-        _silos[number] ?? throw new ArgumentOutOfRangeException(nameof(number), number, "No silo has this number.");
-
-    /// <summary>The silos with a number that no longer take part.</summary>
-    internal List<(SiloAddress Silo, int Number)> Gone()
-    {
-        List<(SiloAddress Silo, int Number)> gone = [];
-        for (var number = 1; number < _silos.Count; number++)
-        {
-            if (_silos[number] is { } silo && !_takesPart(silo))
-                gone.Add((silo, number));
-        }
-
-        return gone;
-    }
-
-    /// <summary>The number may name another silo from now on.</summary>
-    internal void Free(int number)
-    {
-        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(number);
-        if (_silos[number] is not { } silo)
-            return;
-        _silos[number] = null;
-        _numbers.Remove(silo);
-        _free.Add(number);
-    }
-
     /// <summary>The message names the silos that its edges lead to, and no others.</summary>
     internal CandidatesMessage ToMessage(CandidateSet<GrainId> set)
     {
@@ -109,24 +67,5 @@ internal sealed class SiloNumbers
         }
 
         return new CandidateSet<GrainId>(message.Vertices, message.Sizes, message.Epochs, message.Starts, edges);
-    }
-
-    private int Add(SiloAddress silo)
-    {
-        int number;
-        if (_free.Count > 0)
-        {
-            number = _free.Min;
-            _free.Remove(number);
-            _silos[number] = silo;
-        }
-        else
-        {
-            number = _silos.Count;
-            _silos.Add(silo);
-        }
-
-        _numbers.Add(silo, number);
-        return number;
     }
 }

@@ -60,10 +60,7 @@ internal interface ILocality : IDisposable
 }
 
 /// <summary>Makes the locality of a node. One is registered in the container of each silo and client.</summary>
-internal interface ILocalityFactory
-{
-    ILocality Create(LocalityNeeds needs);
-}
+internal sealed record LocalityFactory(Func<LocalityNeeds, ILocality> Make);
 
 /// <summary>What locality uses of its node.</summary>
 internal sealed record LocalityNeeds(

@@ -145,7 +145,7 @@ internal sealed class Node : IDisposable
                 Router.Starts = new StartShares(Local.Time, Stages.Work, Router.Begin, Abandoned, setup.Limits.Mailbox, Peers.Pause);
             var needs = new LocalityNeeds(Local, ClusterView, Manifests, Activations, Edges, Locations, Factory, setup.Locality)
             { Hints = Hints, Meter = Metrics.Meter };
-            Locality = setup.Services.GetRequiredService<ILocalityFactory>().Create(needs);
+            Locality = setup.Services.GetRequiredService<LocalityFactory>().Make(needs);
             Migrations = new Migrations(Local, ClusterView, DirectoryService, Activations, Classes, Factory, Calls, Locality);
             TieCycles(parts);
         }
