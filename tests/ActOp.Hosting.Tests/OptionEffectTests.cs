@@ -25,6 +25,16 @@ public class OptionEffectTests
             (Silo(static _ => { }).Mesh.ReconnectMin.TotalMilliseconds, Silo(static _ => { }).Mesh.ReconnectMax.TotalMilliseconds));
     }
 
+    [Theory]
+    [InlineData(5, 3, 30)]
+    [InlineData(1, 1, 30)]
+    [InlineData(60, 3, 360)]
+    [InlineData(3600, 100_000, 720_000_000)]
+    public void A_silent_link_stays_longer_than_its_silo_is_suspected(int probe, int limit, int patience) => Assert.Equal(
+        TimeSpan.FromSeconds(patience),
+        Silo(silo => silo.Configure<ClusterMembershipOptions>(options =>
+            (options.ProbeTimeout, options.NumMissedProbesLimit) = (TimeSpan.FromSeconds(probe), limit))).Mesh.KeepAliveTimeout);
+
     [Fact]
     public void A_protocol_that_does_not_exist_is_refused() => Refuses(
         "ConnectionOptions.ProtocolVersion",

@@ -70,8 +70,11 @@ internal sealed class StartShares(
     private int _quanta;
     private int _waiting;
 
-    /// <summary>How often the pace has let clients go on, and how many collections it has asked for. For tests.</summary>
-    internal (int Ticks, int Collections) Paced;
+    /// <summary>
+    /// How often the pace has let clients go on, how many turns found less than a quantum, and how many collections it has asked for. For
+    /// tests.
+    /// </summary>
+    internal (int Ticks, int Partial, int Collections) Paced;
 
     /// <summary>Requests that wait, of all clients.</summary>
     internal int Waiting => Volatile.Read(ref _waiting);
@@ -200,6 +203,8 @@ internal sealed class StartShares(
                     shares._shares.TryRemove(KeyValuePair.Create(client, this));
             }
 
+            if (count < Quantum)
+                Interlocked.Increment(ref shares.Paced.Partial);
             if (_isOver)
                 return;
             if (count == Quantum)

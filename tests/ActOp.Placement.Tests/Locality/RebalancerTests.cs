@@ -176,7 +176,7 @@ public class RebalancerTests
             Assert.Equal((RebalancerStatus.Executing, null), (first.Status, first.SuspensionDuration));
             rebalancer.SubscribeToReports(listener);
             await rebalancer.SuspendRebalancing();
-            await listener.HeardAsync();
+            await listener.HeardAsync(RebalancerStatus.Suspended);
             Assert.Equal((RebalancerStatus.Suspended, Timeout.InfiniteTimeSpan), (listener.Last!.Value.Status,
                 listener.Last.Value.SuspensionDuration));
             await rebalancer.SuspendRebalancing(TimeSpan.FromHours(1));
@@ -206,7 +206,7 @@ public class RebalancerTests
         other.SubscribeToReports(listener);
         var early = await ((IRebalancerTarget)decides.ServiceProvider.GetRequiredService<IActivationRebalancer>()).Get();
         await other.SuspendRebalancing();
-        await listener.HeardAsync();
+        await listener.HeardAsync(RebalancerStatus.Suspended);
         await ((IRebalancerTarget)other).Tell(early);
         Assert.Equal(RebalancerStatus.Suspended, (await other.GetRebalancingReport()).Status);
         Assert.Equal(RebalancerStatus.Suspended, listener.Last!.Value.Status);
@@ -223,13 +223,10 @@ public class RebalancerTests
         rebalancer.SubscribeToReports(listener);
 
         await rebalancer.SuspendRebalancing();
-        await Task.WhenAll(throws.HeardAsync(), listener.HeardAsync());
-        Assert.Equal(RebalancerStatus.Suspended, throws.Last!.Value.Status);
-        Assert.Equal(RebalancerStatus.Suspended, listener.Last!.Value.Status);
+        await Task.WhenAll(throws.HeardAsync(RebalancerStatus.Suspended), listener.HeardAsync(RebalancerStatus.Suspended));
 
         await rebalancer.ResumeRebalancing();
-        Assert.Equal(RebalancerStatus.Executing, throws.Last.Value.Status);
-        Assert.Equal(RebalancerStatus.Executing, listener.Last.Value.Status);
+        await Task.WhenAll(throws.HeardAsync(RebalancerStatus.Executing), listener.HeardAsync(RebalancerStatus.Executing));
     }
 
     [Fact]
@@ -313,14 +310,15 @@ public class RebalancerTests
     {
         private readonly TaskCompletionSource<RebalancingReport> _found = new(TaskCreationOptions.RunContinuationsAsynchronously);
         private volatile Func<RebalancingReport, bool>? _condition;
+        private volatile object? _last;
 
-        public RebalancingReport? Last { get; private set; }
+        public RebalancingReport? Last => (RebalancingReport?)_last;
 
         public bool Throws { get; init; }
 
         public void OnReport(RebalancingReport report)
         {
-            Last = report;
+            _last = report;
             if (Throws)
                 throw new InvalidOperationException("The listener throws.");
             if (_condition?.Invoke(report) == true)
@@ -328,11 +326,11 @@ public class RebalancerTests
         }
 
         /// <summary>
-        /// Ends when the first report has come: the thread that brings the state from the host may be the one that tells it, and that of
-        /// the caller does not wait for it.
+        /// Ends when the last report has the status: the thread that brings the state from the host may be the one that tells it, and
+        /// that of the caller does not wait for it.
         /// </summary>
-        public Task HeardAsync() => TestingUtils.WaitUntilAsync(
-            _ => Task.FromResult(Last is not null), Gate.Patience, TimeSpan.FromMilliseconds(1));
+        public Task HeardAsync(RebalancerStatus status) => TestingUtils.WaitUntilAsync(
+            _ => Task.FromResult(Last?.Status == status), Gate.Patience, TimeSpan.FromMilliseconds(1));
 
         public Task<RebalancingReport> FirstAsync(Func<RebalancingReport, bool> condition)
         {
