@@ -84,7 +84,10 @@ public sealed class StageOptions
     /// </summary>
     public double Smoothing { get; set; } = 0.3;
 
-    /// <summary>The fewest threads that a controller gives a stage. Default 1.</summary>
+    /// <summary>
+    /// The fewest threads that a controller gives a stage. Default 1; the stage that runs turns has two, so that a long turn does not delay
+    /// all others, unless <see cref="MaxThreads"/> is 1.
+    /// </summary>
     public int MinThreads { get; set; } = 1;
 
     /// <summary>

@@ -39,7 +39,8 @@ internal sealed class FanoutReader(
         var isToGrains = (FrameKind)frame[0] == FrameKind.GrainFanout;
         if (!rights.IsMember(sender, role, frame, isToGrains ? "a request for many grains" : "a request for many observers"))
             return;
-        var reader = new WireReader(frame[1..], Scratch.Rent(calls).Session);
+        using var scratch = Scratch.Rent(calls);
+        var reader = new WireReader(frame[1..], scratch.Session);
         if ((isToGrains ? GrainFanoutFrame.Read(ref reader).Count : FanoutFrame.Read(ref reader).Count) > AtOnce)
             FanoutDelivery.Begin(this, peers, work, sender, role, frame);
         else if (Deliver(sender, role, frame, 0) > 0)
@@ -59,7 +60,8 @@ internal sealed class FanoutReader(
 
     private int DeliverToGrains(Sender sender, PeerRole role, ReadOnlySpan<byte> frame, int from)
     {
-        var session = Scratch.Rent(calls).Session;
+        using var scratch = Scratch.Rent(calls, frame.Length);
+        var session = scratch.Session;
         var reader = new WireReader(frame[1..], session);
         var fanout = GrainFanoutFrame.Read(ref reader);
         var header = ReadHeader(fanout.IsOneWay, ref reader, out var source);
@@ -81,7 +83,8 @@ internal sealed class FanoutReader(
 
     private int DeliverToObservers(Sender sender, PeerRole role, ReadOnlySpan<byte> frame, int from)
     {
-        var session = Scratch.Rent(calls).Session;
+        using var scratch = Scratch.Rent(calls, frame.Length);
+        var session = scratch.Session;
         var reader = new WireReader(frame[1..], session);
         var fanout = FanoutFrame.Read(ref reader);
         if (!fanout.Prefix.SequenceEqual(_prefix))

@@ -184,7 +184,7 @@ internal sealed class FanoutSender(
 
     private byte[] Encode(Call call)
     {
-        var scratch = Scratch.Rent(calls);
+        using var scratch = Scratch.Rent(calls);
         var to = new WireWriter(scratch.Buffer, scratch.Session);
         writer.WriteContent(ref to, call);
         to.Commit();
@@ -261,7 +261,7 @@ internal sealed class FanoutSender(
         for (int from = 0, count; from < list.Count; from += count)
         {
             count = list.CountWithin(from, room);
-            var scratch = Scratch.Rent(calls);
+            using var scratch = Scratch.Rent(calls);
             var to = new WireWriter(scratch.Buffer, scratch.Session);
             list.Write(ref to, node.Prefix, from, count);
             to.WriteRaw(bytes);

@@ -34,7 +34,7 @@ internal sealed class FrameReader(
     /// <param name="frame">The frame.</param>
     internal void Read(Sender sender, PeerRole role, ReadOnlySpan<byte> frame)
     {
-        var scratch = Scratch.Rent(calls);
+        using var scratch = Scratch.Rent(calls, frame.Length);
         scratch.Session.LimitDecoded(decoding.LimitOf(frame.Length));
         var reader = new WireReader(frame, scratch.Session);
         switch ((FrameKind)reader.ReadByte())
@@ -75,7 +75,8 @@ internal sealed class FrameReader(
     /// <summary>A frame that waited for a link was dropped.</summary>
     internal void Dropped(SiloAddress silo, ReadOnlySpan<byte> frame)
     {
-        var reader = new WireReader(frame, Scratch.Rent(calls).Session);
+        using var scratch = Scratch.Rent(calls, frame.Length);
+        var reader = new WireReader(frame, scratch.Session);
         switch ((FrameKind)reader.ReadByte())
         {
             case FrameKind.Request:
@@ -368,7 +369,7 @@ internal sealed class ReplyReader(
             return;
         }
 
-        var scratch = Scratch.Rent(calls);
+        using var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         writer.WriteByte((byte)FrameKind.ClientReply);
         Addresses.Write(ref writer, sender.Address);

@@ -75,7 +75,7 @@ internal sealed class FrameRights(LocalNode local, CallSender calls, PeerTable p
     /// <summary>Tells a caller why its request does not run.</summary>
     internal void Answer(SiloAddress caller, ulong mark, ulong replyTo, GrainId target, Exception exception)
     {
-        var scratch = Scratch.Rent(calls);
+        using var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         new ReplyHeader(FrameFlags.IsError, replyTo, null, 0).Write(ref writer);
         Codec<Exception>.Default.Write(ref writer, exception);

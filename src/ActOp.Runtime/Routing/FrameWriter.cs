@@ -32,7 +32,7 @@ internal sealed class FrameWriter(
         var ticket = call.Ticket;
         if (abandoned.DropsUnsent(call))
             return;
-        var scratch = Scratch.Rent(calls);
+        using var scratch = Scratch.Rent(calls);
         try
         {
             var writer = new WireWriter(scratch.Buffer, scratch.Session);
@@ -91,7 +91,7 @@ internal sealed class FrameWriter(
     /// <summary>Passes a cancellation on. Sent once: if the link to the next node is lost with it, the request runs to its end.</summary>
     internal void SendCancel(SiloAddress target, in CancelFrame frame)
     {
-        var scratch = Scratch.Rent(calls);
+        using var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         frame.Write(ref writer, local.Clock.Now);
         writer.Commit();
@@ -101,7 +101,7 @@ internal sealed class FrameWriter(
 
     private void SendForwarded(Call call, SiloAddress target)
     {
-        var scratch = Scratch.Rent(calls);
+        using var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         new ForwardedFrame(call.Forwards, call.ReplyTo, target).Write(ref writer);
         writer.Commit();
@@ -112,7 +112,7 @@ internal sealed class FrameWriter(
     /// <summary>Sends the reply to a remote request, and recycles the call.</summary>
     internal void SendReply(Call call)
     {
-        var scratch = Scratch.Rent(calls);
+        using var scratch = Scratch.Rent(calls);
         var channel = ChannelOf(call);
         try
         {
@@ -127,7 +127,7 @@ internal sealed class FrameWriter(
         }
         catch (Exception exception)
         {
-            scratch = Scratch.Rent(calls);
+            scratch.Clear();
             var writer = new WireWriter(scratch.Buffer, scratch.Session);
             WriteReply(ref writer, call, exception);
             writer.Commit();
@@ -150,7 +150,7 @@ internal sealed class FrameWriter(
     /// <summary>The caller is told why its answer does not come: the news is short, so there is mostly room for it.</summary>
     private Exception? SendInstead(Call call, SiloAddress origin, Exception reason)
     {
-        var scratch = Scratch.Rent(calls);
+        using var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         WriteReply(ref writer, call, reason);
         writer.Commit();
@@ -325,26 +325,52 @@ internal sealed class FrameWriter(
     }
 }
 
-/// <summary>The buffers with which a thread encodes and decodes messages. Reused, and does not keep the node alive.</summary>
-internal sealed class Scratch
+/// <summary>
+/// The buffers with which a thread encodes and decodes messages: <c>using var scratch = Scratch.Rent(runtime);</c>. Reused, and does not
+/// keep the node alive.
+/// </summary>
+/// <remarks>
+/// A use within another one gets the same buffers, emptied: the outer one must not need its content any more. A long message is given up at
+/// the end of its use, with the objects in it: the thread may not have another one for hours, and a silo has many threads.
+/// </remarks>
+internal sealed class Scratch : IDisposable
 {
+    /// <summary>What a message of this length holds may stay until the thread's next message: most messages are as short.</summary>
+    private const int ShortBytes = 4096;
+
     [ThreadStatic]
     private static Scratch? t_instance;
 
+    private int _read;
+
     private Scratch(CallRuntime runtime) => Session = new WireSession(runtime);
 
-    internal WireBuffer Buffer { get; } = new(4096);
+    internal WireBuffer Buffer { get; } = new(ShortBytes);
 
     internal WireSession Session { get; }
 
     /// <summary>This thread's scratch for messages of <paramref name="runtime"/>, emptied.</summary>
-    internal static Scratch Rent(CallRuntime runtime)
+    /// <param name="runtime">The runtime that grain references are bound to.</param>
+    /// <param name="read">The length of the message that is to be read; 0 for one that is written.</param>
+    internal static Scratch Rent(CallRuntime runtime, int read = 0)
     {
         var scratch = t_instance;
         if (scratch is null || !scratch.Session.IsOf(runtime))
             t_instance = scratch = new Scratch(runtime);
-        scratch.Buffer.Clear();
-        scratch.Session.Reset();
+        scratch.Clear();
+        scratch._read = read;
         return scratch;
+    }
+
+    internal void Clear()
+    {
+        Buffer.Clear();
+        Session.Reset();
+    }
+
+    public void Dispose()
+    {
+        if (Math.Max(Buffer.Length, _read) > ShortBytes)
+            Clear();
     }
 }

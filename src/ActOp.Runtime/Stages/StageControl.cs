@@ -101,7 +101,8 @@ internal sealed class StageControl : IDisposable
         demands = _starvation?.AddTo(demands, _usage, usage, seconds) ?? demands;
         NoteBorrowing(usage[1].Executed - _usage[1].Executed);
         (_usage, _since) = (usage, now);
-        var periods = _stages.Select((stage, i) => new StagePeriod(stage.Threads(), usage[i].Queued, demands[i], usage[i].Held));
+        var periods = _stages.Select((stage, i) =>
+            new StagePeriod(stage.Threads(), usage[i].Queued, demands[i], usage[i].Held, stage.Fewest));
         Apply(_controller.Decide(_coupled.Join([.. periods])));
     }
 
@@ -146,6 +147,12 @@ internal sealed record SizedStage(string Name, bool NeverBlocks, int? Given, Fun
 {
     private const double NanosecondsPerSecond = 1e9;
 
+    /// <summary>
+    /// For events that may block or take long. The model knows their mean: at a low load it needs one thread, but then one turn of a
+    /// hundred times the mean delays all others. A second thread that is parked costs nothing.
+    /// </summary>
+    private const int FewestOfApplications = 2;
+
     private StageUsage _last;
     private double _waited;
     private double _wall;
@@ -153,6 +160,9 @@ internal sealed record SizedStage(string Name, bool NeverBlocks, int? Given, Fun
     private double _ready;
     private long _changes;
     private int _leastQueued = int.MaxValue;
+
+    /// <summary>The fewest threads that a controller leaves it, unless the most are fewer.</summary>
+    internal int Fewest => NeverBlocks ? 1 : FewestOfApplications;
 
     /// <summary>Seconds that events have waited: queue length over time (Little's law), sampled a few times a second.</summary>
     internal double Waited => Volatile.Read(ref _waited);

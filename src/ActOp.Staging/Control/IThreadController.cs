@@ -16,7 +16,8 @@ public interface IThreadController
 /// <param name="Queued">Events that wait at the end of the period.</param>
 /// <param name="Demand">Its load. All zero when there was nothing to measure.</param>
 /// <param name="Held">Threads that run one event for so long that the demand does not contain it.</param>
-public readonly record struct StagePeriod(int Threads, int Queued, StageDemand Demand, int Held = 0);
+/// <param name="Fewest">The fewest threads that it needs whatever its load is.</param>
+public readonly record struct StagePeriod(int Threads, int Queued, StageDemand Demand, int Held = 0, int Fewest = 1);
 
 /// <summary>The threads of each stage from now on.</summary>
 /// <param name="Threads">For each stage, in the order given; at least 1.</param>
@@ -50,7 +51,7 @@ public sealed class QueueLengthController(int high, int low, int maximum) : IThr
 
     /// <inheritdoc/>
     public ThreadDecision Decide(IReadOnlyList<StagePeriod> stages) => new(
-        [.. stages.Select(stage => Math.Clamp(stage.Threads + Step(stage.Queued), 1, _maximum))],
+        [.. stages.Select(stage => Math.Clamp(stage.Threads + Step(stage.Queued), Math.Min(stage.Fewest, _maximum), _maximum))],
         "queues " + string.Join('/', stages.Select(static stage => stage.Queued)));
 
     private int Step(int queued) => queued > _high ? 1 : queued < low ? -1 : 0;

@@ -36,14 +36,14 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
         int[] free = [.. stages.Select(static stage => stage.Threads - stage.Held)];
         // Overload is judged by the processors without the headroom.
         var shares = _strict.IsFeasible(Demands) ? _rounding.Model.Solve(Demands) : _strict.Solve(Demands);
-        var best = Hold(free, _rounding.Round(Demands, shares).Threads);
+        var best = Hold(stages, free, _rounding.Round(Demands, shares).Threads);
         if (best.SequenceEqual(free))
         {
             _wantedLast = false;
             return Choose(stages, free, "best", shares);
         }
 
-        var gain = Gain(free, best, shares);
+        var gain = Gain(stages, free, best, shares);
         var isWanted = gain > settings.Hysteresis;
         var acts = isWanted && (isStep || double.IsPositiveInfinity(gain) || _wantedLast);
         _wantedLast = isWanted && !acts;
@@ -55,9 +55,9 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
     }
 
     /// <summary>The relative improvement of the objective; infinite when only the best allocation keeps up.</summary>
-    private double Gain(int[] current, int[] best, ThreadShares shares)
+    private double Gain(IReadOnlyList<StagePeriod> stages, int[] current, int[] best, ThreadShares shares)
     {
-        if (current.Any(count => count < settings.Minimum))
+        if (current.Zip(stages).Any(pair => pair.First < Fewest(pair.Second)))
             return double.PositiveInfinity;
         // One thread more or less makes no difference then.
         if (shares.IsOverloaded)
@@ -72,9 +72,12 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
     /// A stage that grew keeps its threads for some periods: its optimum may be near the border of two numbers, and noise must not make it
     /// alternate. A stage without events so far keeps its initial threads, so that the first burst does not wait for threads.
     /// </summary>
-    private int[] Hold(int[] current, IReadOnlyList<int> best) =>
+    private int[] Hold(IReadOnlyList<StagePeriod> stages, int[] current, IReadOnlyList<int> best) =>
         [.. best.Select((count, i)
-            => count < current[i] && (!_hasWorked[i] || _grown[i] > _period - settings.PeriodsToReverse) ? current[i] : count)];
+            => Math.Max(Fewest(stages[i]), count < current[i] && (!_hasWorked[i] || _grown[i] > _period - settings.PeriodsToReverse)
+                ? current[i] : count))];
+
+    private int Fewest(StagePeriod stage) => Math.Clamp(stage.Fewest, settings.Minimum, settings.Maximum);
 
     private void NoteWork()
     {

@@ -86,6 +86,17 @@ public class StageControlTests
         Assert.Equal(1, node.Stages.Control.Threads);
     }
 
+    /// <summary>Otherwise one turn of 20 ms would delay all others by as much, and a few in a row by a tenth of a second.</summary>
+    [Fact]
+    public async Task Turns_have_two_threads_however_low_the_load_is()
+    {
+        await using var cluster = await DeployAsync(options => options.ModelPeriod = TimeSpan.FromMilliseconds(100));
+        var (node, grains) = Parts(cluster);
+        Assert.Equal([1, 2, 1, 1], node.SizedStages.Select(static stage => stage.Fewest));
+        node.SizedStages[1].Change(1);
+        await UntilAsync(grains, () => node.Stages.Work.Threads >= 2);
+    }
+
     [Fact]
     public async Task A_fixed_silo_has_as_many_threads_per_stage_as_cores()
     {

@@ -106,6 +106,34 @@ public class ModelControllerTests
         Assert.Equal([1, 1], Repeat(3, default, default));
     }
 
+    [Theory]
+    [InlineData(2, 0, 2)]
+    [InlineData(100, 0, 64)]
+    [InlineData(2, 3, 5)]
+    public void A_stage_keeps_the_fewest_threads_that_it_needs_beside_those_that_are_held(int fewest, int held, int kept)
+    {
+        var demand = new StageDemand(10, 0.00005);
+        for (var period = 0; period < 5; period++)
+            _threads = [.. _controller.Decide([new(_threads[0], 0, demand), new(_threads[1], 0, demand, held, fewest)]).Threads];
+        Assert.Equal([1, kept], _threads);
+    }
+
+    [Fact]
+    public void Threads_that_are_too_few_are_no_reason_to_change_another_stage_again_and_again()
+    {
+        var demand = new StageDemand(1000, 0.0005);
+        Repeat(5, demand, demand);
+        var before = _threads[0];
+        for (var period = 0; period < 100; period++)
+        {
+            // At the border of two numbers of threads.
+            var noise = new StageDemand(period % 2 == 0 ? 1000 : 1040, 0.0005);
+            _threads = [.. _controller.Decide([new(_threads[0], 0, noise), new(_threads[1], 0, new(10, 0.00005), 0, 2)]).Threads];
+        }
+
+        Assert.Equal([before, 2], _threads);
+    }
+
     private int[] Repeat(int periods, StageDemand first, StageDemand second)
     {
         for (var period = 0; period < periods; period++)

@@ -19,5 +19,9 @@ public class QueueLengthControllerTests
     }
 
     [Fact]
+    public void A_stage_keeps_the_fewest_threads_that_it_needs() => Assert.Equal([2, 4, 1], new QueueLengthController(100, 10, 4)
+        .Decide([new(2, 0, default, Fewest: 2), new(4, 0, default, Fewest: 9), new(2, 0, default)]).Threads);
+
+    [Fact]
     public void Crossed_thresholds_are_refused() => Assert.Throws<ArgumentOutOfRangeException>(() => new QueueLengthController(5, 10, 4));
 }
