@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Routing;
 using ActOp.TestClusters;
@@ -59,6 +60,65 @@ public sealed class ScratchTests : IAsyncLifetime
         Assert.Same(outer, inner);
         Assert.False(outer.Session.TryGetRead(1, out _));
         Assert.InRange(outer.Buffer.Length, 0, 10);
+    }
+
+    [Fact]
+    public void Neither_caller_nor_silo_keep_what_a_local_call_has_copied()
+    {
+        var grain = _cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>().GetGrain<IKeepsNothing>(1);
+        var kept = OnThread(() => Call(grain));
+        GC.Collect();
+        var alive = kept.Values.Count(static one => one.IsAlive);
+        kept.End();
+        Assert.Equal((4, 0), (kept.Values.Count, alive));
+    }
+
+    /// <summary>The arguments and the answer, on both sides. The thread lives on, as those of pools and stages do.</summary>
+    private static Kept OnThread(Func<List<WeakReference>> call)
+    {
+        List<WeakReference>? values = null;
+        var (called, ended) = (new ManualResetEventSlim(), new ManualResetEventSlim());
+        var thread = new Thread(() =>
+        {
+            values = call();
+            called.Set();
+            ended.Wait();
+        });
+        thread.Start();
+        Assert.True(called.Wait(Gate.Patience));
+        return new Kept(values!, () =>
+        {
+            ended.Set();
+            thread.Join();
+        });
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static List<WeakReference> Call(IKeepsNothing grain)
+    {
+        var list = new List<string> { "one" };
+        var answer = grain.Echo(list).GetAwaiter().GetResult();
+        Assert.Equal(list, answer);
+        return [new(list), new(answer), .. KeepsNothingGrain.Seen];
+    }
+
+    private sealed record Kept(List<WeakReference> Values, Action End);
+
+    public interface IKeepsNothing : IGrainWithIntegerKey
+    {
+        Task<List<string>> Echo(List<string> list);
+    }
+
+    public sealed class KeepsNothingGrain : Grain, IKeepsNothing
+    {
+        internal static List<WeakReference> Seen { get; } = [];
+
+        public Task<List<string>> Echo(List<string> list)
+        {
+            List<string> answer = [.. list];
+            Seen.AddRange([new(list), new(answer)]);
+            return Task.FromResult(answer);
+        }
     }
 
     private static void Write(Scratch scratch, object value, int bytes)

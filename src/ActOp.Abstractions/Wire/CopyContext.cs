@@ -24,7 +24,10 @@ public sealed class CopyContext
         init => _codecs = value;
     }
 
-    /// <summary>This thread's context, reset, for copies with the codecs of a silo or client.</summary>
+    /// <summary>
+    /// This thread's context, for copies with the codecs of a silo or client. To be reset after its use: the thread may not need it again
+    /// for hours, and would keep what it has copied last.
+    /// </summary>
     internal static CopyContext Rent(CallRuntime? runtime)
     {
         var context = t_context ??= new CopyContext();

@@ -163,13 +163,18 @@ internal static class RequestRun
 
     private static void IsolateResult(Call call)
     {
+        var copies = CopyContext.Rent(call.Runtime);
         try
         {
-            call.CopyResult(CopyContext.Rent(call.Runtime));
+            call.CopyResult(copies);
         }
         catch (Exception exception)
         {
             call.Error = exception;
+        }
+        finally
+        {
+            copies.Reset();
         }
     }
 }

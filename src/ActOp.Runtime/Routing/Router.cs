@@ -500,9 +500,9 @@ internal sealed class Deliveries(NodeTenants? tenants, EdgeCounters edges, Frame
     {
         if (call.ArgumentsIsolated)
             return true;
+        var copies = CopyContext.Rent(call.Runtime);
         try
         {
-            var copies = CopyContext.Rent(call.Runtime);
             call.CopyArguments(copies);
             if (call.Context is { Values: { } values } context
                 && ContextCodec.Copy(values, copies) is var copied
@@ -518,6 +518,10 @@ internal sealed class Deliveries(NodeTenants? tenants, EdgeCounters edges, Frame
         {
             Activation.Fail(call, exception);
             return false;
+        }
+        finally
+        {
+            copies.Reset();
         }
     }
 }
