@@ -4,7 +4,6 @@ using ActOp.Upgrade;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
-using Orleans.Configuration;
 
 // A silo of a localhost cluster: <silo port> <gateway port> <silo port of the first silo>. It calls grains itself, and stops in order when
 // standard input ends. With one argument, a client of the silo with this gateway port, which makes all calls once.
@@ -15,7 +14,7 @@ builder.Logging.SetMinimumLevel(LogLevel.Information).AddSimpleConsole(console =
 if (ports.Length == 1)
     builder.UseOrleansClient(client => client.UseLocalhostClustering(ports[0]));
 else
-    UseSilo(builder, ports);
+    builder.UseOrleans(silo => silo.UseLocalhostClustering(ports[0], ports[1], new IPEndPoint(IPAddress.Loopback, ports[2])));
 using var host = builder.Build();
 await host.StartAsync();
 var grains = host.Services.GetRequiredService<IGrainFactory>();
@@ -38,8 +37,3 @@ await ((Task)Task.WhenAll(load)).ConfigureAwait(ConfigureAwaitOptions.SuppressTh
 Console.WriteLine("LOAD ENDED after " + load.Sum(static one => one.IsCompletedSuccessfully ? one.Result : 0) + " rounds");
 await host.StopAsync();
 Console.WriteLine("STOPPED");
-
-// All silos of the upgrade stop in order, so nobody has to be suspected: a machine that has much else to do must not look like a dead silo.
-static void UseSilo(HostApplicationBuilder builder, int[] ports) => builder.UseOrleans(silo => silo
-    .UseLocalhostClustering(ports[0], ports[1], new IPEndPoint(IPAddress.Loopback, ports[2]))
-    .Configure<ClusterMembershipOptions>(static options => options.ProbeTimeout = TimeSpan.FromSeconds(20)));
