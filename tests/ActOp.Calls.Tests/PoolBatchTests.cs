@@ -47,7 +47,8 @@ public class PoolBatchTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Assert.Equal(Enumerable.Range(1, 100), await grain.Appended());
     });
 
-    private static bool SpinUntil(Func<bool> condition)
+    /// <summary>Blocks this thread until the condition holds; false if it does not in time.</summary>
+    internal static bool SpinUntil(Func<bool> condition)
     {
         using var moment = new ManualResetEventSlim();
         for (var left = Gate.Patience.TotalMilliseconds; left > 0 && !condition(); left--)

@@ -155,8 +155,8 @@ internal sealed record MembershipOptions
     /// The longest time from a silent crash to its eviction when nothing else fails: one period until the next probe, the missed probes,
     /// the indirect probe, and the second voter's last round, each rounded up to a tick.
     /// </summary>
-    public int DetectionBound =>
-        ProbePeriod + (MissedProbesLimit * Math.Max(ProbePeriod, ProbeTimeout)) + (2 * ProbeTimeout) + (8 * TickPeriod);
+    public int DetectionBound => (int)Math.Min(int.MaxValue,
+        ProbePeriod + ((long)MissedProbesLimit * Math.Max(ProbePeriod, ProbeTimeout)) + (2L * ProbeTimeout) + (8 * TickPeriod));
 
     /// <summary>Reads the application's options.</summary>
     public static MembershipOptions From(ClusterMembershipOptions options, TimeSpan leaseDuration)

@@ -199,7 +199,9 @@ internal static class SetupReader
         if (groups.AreUsed)
             groups.Validate(Option<StageOptions>(services), Environment.ProcessorCount);
         var setup = Common(services, address, Option<SiloMessagingOptions>(services));
-        setup.Mesh.KeepAliveTimeout = PatienceWithLinks(membership);
+        // The failure detection decides about silos: links are not given up before it has.
+        if (TimeSpan.FromMilliseconds(membership.DetectionBound) is var bound && bound > setup.Mesh.KeepAliveTimeout)
+            setup.Mesh.KeepAliveTimeout = bound;
         return OverTls(setup with
         {
             Workers = workers,
@@ -214,16 +216,6 @@ internal static class SetupReader
             Groups = groups.AreUsed ? groups : null,
             Tenants = services.GetService<TenantSeparation>(),
         });
-    }
-
-    /// <summary>
-    /// The failure detection decides about silos: links stay for twice the time in which it misses its probes, however long that is. With
-    /// the default options, that is the default of the links.
-    /// </summary>
-    private static TimeSpan PatienceWithLinks(MembershipOptions membership)
-    {
-        var detection = TimeSpan.FromMilliseconds(2.0 * membership.ProbeTimeout * membership.MissedProbesLimit);
-        return detection > MeshDefaults.KeepAliveTimeout ? detection : MeshDefaults.KeepAliveTimeout;
     }
 
     /// <summary>Two listeners with two roles: silos at one, clients at the other.</summary>

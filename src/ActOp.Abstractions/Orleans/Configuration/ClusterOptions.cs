@@ -97,8 +97,8 @@ public class ClusterMembershipOptions
 
     /// <summary>
     /// Maximum time that a probe may take, and the time between two probes of one silo. Default: 1 s, so that with the other defaults a
-    /// silo that has become silent is declared dead after 3 to 4 s. A connection that brings nothing is closed after 30 s, or after
-    /// twice this time for each of <see cref="NumMissedProbesLimit"/>, if that is longer.
+    /// silo that has become silent is declared dead after 3 to 4 s. A connection that brings nothing is closed after 30 s, but not
+    /// before its silo would have been declared dead.
     /// </summary>
     public TimeSpan ProbeTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
