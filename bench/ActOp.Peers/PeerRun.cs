@@ -29,7 +29,8 @@ internal sealed class PeerRun(PeerSettings settings)
 
     private const int FrameBytes = 50;
     private const int LongEvery = 3;
-    private static readonly TimeSpan PlayLimit = TimeSpan.FromMinutes(3);
+    private static readonly TimeSpan LongLimit = TimeSpan.FromMinutes(3);
+    private static readonly TimeSpan ShortLimit = TimeSpan.FromMinutes(2);
 
     internal async Task<PeerResults> PlayAsync(CancellationToken cancellation)
     {
@@ -85,7 +86,8 @@ internal sealed class PeerRun(PeerSettings settings)
         ];
         await using var child = ChildProcess.StartCommand(kind.Name, command, line => TryTake(line, measures));
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
-        limit.CancelAfter(PlayLimit);
+        var playLimit = settings.IsShort ? ShortLimit : LongLimit;
+        limit.CancelAfter(playLimit);
         try
         {
             var code = await child.WaitForExitAsync(limit.Token);
@@ -99,7 +101,7 @@ internal sealed class PeerRun(PeerSettings settings)
         catch (OperationCanceledException)
         {
             child.Kill();
-            results.Fail(shape.Name, kind.Name, "no end after " + PlayLimit.TotalMinutes + " minutes");
+            results.Fail(shape.Name, kind.Name, "no end after " + playLimit.TotalSeconds + " s");
         }
 
         measures.ForEach(measure => results.Add(shape.Name, kind.Name, measure));
