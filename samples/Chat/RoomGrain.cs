@@ -5,7 +5,7 @@ namespace Chat;
 /// <summary>One message, as it travels on the stream of its room.</summary>
 [GenerateSerializer]
 public sealed record ChatMessage(
-    [property: Id(0)] string Author, [property: Id(1)] string Text, [property: Id(2)] DateTimeOffset Sent, [property: Id(3)] Guid Id);
+    [property: Id(0)] string Author, [property: Id(1)] string Text, [property: Id(2)] DateTimeOffset Sent, [property: Id(3)] string Id);
 
 /// <summary>A room: who is there, and what was said last. What is said goes to the stream of the room.</summary>
 public interface IRoomGrain : IGrainWithStringKey
@@ -29,7 +29,9 @@ public sealed class RoomGrain(TimeProvider time) : Grain, IRoomGrain
 
     private readonly Queue<ChatMessage> _history = new(Remembered);
     private readonly SortedSet<string> _members = new(StringComparer.Ordinal);
+    private readonly long _since = time.GetUtcNow().Ticks;
     private IAsyncStream<ChatMessage> _stream = null!;
+    private int _published;
 
     public override Task OnActivateAsync(CancellationToken cancellationToken)
     {
@@ -61,7 +63,8 @@ public sealed class RoomGrain(TimeProvider time) : Grain, IRoomGrain
 
     private Task Publish(string author, string text)
     {
-        var message = new ChatMessage(author, text, time.GetUtcNow(), Guid.NewGuid());
+        // Activations follow each other, so no two messages have the same id.
+        var message = new ChatMessage(author, text, time.GetUtcNow(), _since + "-" + _published++);
         if (_history.Count == Remembered)
             _history.Dequeue();
         _history.Enqueue(message);

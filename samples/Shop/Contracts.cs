@@ -38,7 +38,8 @@ public interface ICatalogGrain : IGrainWithStringKey
 
 /// <summary>
 /// The cart of one customer. Cart and stock are two writes: a write that fails is taken back, so that no piece is lost or sold twice. A
-/// silo that ends between the two leaves pieces that nobody has; no piece is ever sold twice.
+/// silo that ends between the two, or a storage that fails again when it is asked what is stored, leaves pieces that nobody has; no piece is
+/// ever sold twice.
 /// </summary>
 public interface ICartGrain : IGrainWithStringKey
 {

@@ -10,7 +10,9 @@ public sealed class ProductGrain([PersistentState("product", "shop")] IPersisten
         ArgumentOutOfRangeException.ThrowIfNegative(price);
         ArgumentOutOfRangeException.ThrowIfNegative(inStock);
         (product.State.Name, product.State.Price, product.State.InStock) = (name, price, inStock);
-        await product.WriteStateAsync();
+        await this.StoreAsync(
+            product, product.WriteStateAsync,
+            () => (product.State.Name, product.State.Price, product.State.InStock) == (name, price, inStock));
         await GrainFactory.GetGrain<ICatalogGrain>(ICatalogGrain.Key).Add(this.GetPrimaryKeyString());
     }
 
@@ -29,19 +31,10 @@ public sealed class ProductGrain([PersistentState("product", "shop")] IPersisten
         return Change(quantity);
     }
 
-    private async Task Change(int pieces)
+    private Task Change(int pieces)
     {
-        product.State.InStock += pieces;
-        try
-        {
-            await product.WriteStateAsync();
-        }
-        catch
-        {
-            // What memory says must be what is stored: the next activation reads it.
-            DeactivateOnIdle();
-            throw;
-        }
+        var after = product.State.InStock += pieces;
+        return this.StoreAsync(product, product.WriteStateAsync, () => product.State.InStock == after);
     }
 
     private Product Described() => new(this.GetPrimaryKeyString(), product.State.Name, product.State.Price, product.State.InStock);
@@ -49,7 +42,8 @@ public sealed class ProductGrain([PersistentState("product", "shop")] IPersisten
 
 public sealed class CatalogGrain([PersistentState("catalog", "shop")] IPersistentState<CatalogState> catalog) : Grain, ICatalogGrain
 {
-    public Task Add(string productId) => catalog.State.Products.Add(productId) ? catalog.WriteStateAsync() : Task.CompletedTask;
+    public Task Add(string productId) => catalog.State.Products.Add(productId)
+        ? this.StoreAsync(catalog, catalog.WriteStateAsync, () => catalog.State.Products.Contains(productId)) : Task.CompletedTask;
 
     public Task<IReadOnlyList<string>> GetProducts() => Task.FromResult<IReadOnlyList<string>>([.. catalog.State.Products]);
 }
@@ -67,17 +61,12 @@ public sealed class CartGrain([PersistentState("cart", "shop")] IPersistentState
         cart.State.Items[productId] = item with { Quantity = before + quantity };
         try
         {
-            await cart.WriteStateAsync();
+            await this.StoreAsync(cart, cart.WriteStateAsync, () => Held(productId) != before);
         }
-        catch
+        catch (NotStoredException)
         {
-            // A write that failed may have been done all the same. What is stored decides who has the pieces.
-            await cart.ReadStateAsync();
-            if (Held(productId) == before)
-            {
-                await product.PutBack(quantity);
-                throw;
-            }
+            await product.PutBack(quantity);
+            throw;
         }
 
         return true;
@@ -87,18 +76,18 @@ public sealed class CartGrain([PersistentState("cart", "shop")] IPersistentState
     {
         if (!cart.State.Items.Remove(productId, out var item))
             return;
+        await this.StoreAsync(cart, cart.WriteStateAsync, () => Held(productId) == 0);
         try
         {
-            await cart.WriteStateAsync();
+            await GrainFactory.GetGrain<IProductGrain>(productId).PutBack(item.Quantity);
         }
-        catch
+        catch (NotStoredException)
         {
-            await cart.ReadStateAsync();
-            if (Held(productId) > 0)
-                throw;
+            // The customer keeps the pieces.
+            cart.State.Items[productId] = item;
+            await this.StoreAsync(cart, cart.WriteStateAsync, () => Held(productId) > 0);
+            throw;
         }
-
-        await GrainFactory.GetGrain<IProductGrain>(productId).PutBack(item.Quantity);
     }
 
     private int Held(string productId) => cart.State.Items.TryGetValue(productId, out var item) ? item.Quantity : 0;
@@ -106,8 +95,45 @@ public sealed class CartGrain([PersistentState("cart", "shop")] IPersistentState
     public async Task<IReadOnlyList<CartItem>> CheckOut()
     {
         CartItem[] bought = [.. cart.State.Items.Values];
-        await cart.ClearStateAsync();
+        await this.StoreAsync(cart, cart.ClearStateAsync, () => cart.State.Items.Count == 0);
         return bought;
+    }
+}
+
+/// <summary>A change was not stored: the state is what it was before.</summary>
+public sealed class NotStoredException(string message, Exception cause) : Exception(message, cause);
+
+internal static class Writes
+{
+    /// <summary>Writes or clears a state. A write that failed may have been done all the same, so what is stored decides.</summary>
+    /// <param name="grain">The grain, whose calls are made one after the other.</param>
+    /// <param name="state">The state, changed.</param>
+    /// <param name="write">Writes it.</param>
+    /// <param name="isDone">Whether the state has the change.</param>
+    /// <exception cref="NotStoredException">It was not stored.</exception>
+    internal static async Task StoreAsync<T>(this Grain grain, IPersistentState<T> state, Func<Task> write, Func<bool> isDone)
+    {
+        try
+        {
+            await write();
+        }
+        catch (Exception exception)
+        {
+            try
+            {
+                await state.ReadStateAsync();
+            }
+            catch
+            {
+                // What memory says is not known to be what is stored: the next activation reads it.
+                grain.GrainContext.Deactivate(
+                    new DeactivationReason(DeactivationReasonCode.ApplicationError, exception, "A write is in doubt."));
+                throw;
+            }
+
+            if (!isDone())
+                throw new NotStoredException("The change was not stored: " + exception.Message, exception);
+        }
     }
 }
 

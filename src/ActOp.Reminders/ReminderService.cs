@@ -73,9 +73,6 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     private readonly FailureCount _badRows = new();
     private int _reads;
     private long _lastRead;
-
-    /// <summary>When it is seen at the latest whether an owner before has been awaited for too long.</summary>
-    private long? _lookAt;
     private bool _runs;
     private bool _isReading;
 
@@ -225,7 +222,6 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     {
         if (!_runs)
             return;
-        _lookAt = null;
         if (_slots.IsAwaiting)
         {
             _slots.OnTick(Now);
@@ -319,12 +315,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         var sleep = LongestSleep;
         if (_schedule.NextDue is { } due)
             sleep = TimeSpan.FromTicks(Math.Clamp(due - Now, 0, sleep.Ticks));
-        if (_slots.IsAwaiting)
-        {
-            // Whatever arms the timer meanwhile, this look is not put off.
-            _lookAt ??= Now + ReminderSlots.LongestWait.Ticks;
-            sleep = TimeSpan.FromTicks(Math.Clamp(_lookAt.Value - Now, 0, sleep.Ticks));
-        }
+        if (_slots.AwaitedUntil is { } until)
+            sleep = TimeSpan.FromTicks(Math.Clamp(until - Now, 0, sleep.Ticks));
 
         _timer!.Change(sleep, Timeout.InfiniteTimeSpan);
     }

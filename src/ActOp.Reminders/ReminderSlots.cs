@@ -46,6 +46,21 @@ internal sealed class ReminderSlots(SiloAddress self)
 
     internal bool IsAwaiting => Array.IndexOf(_states, State.Awaiting) >= 0;
 
+    /// <summary>
+    /// When the wait for the owner before ends next, if that says nothing: <see cref="OnTick"/> is to be called then. Null if none is
+    /// awaited.
+    /// </summary>
+    internal long? AwaitedUntil
+    {
+        get
+        {
+            long? first = null;
+            for (var slot = Array.IndexOf(_states, State.Awaiting); slot >= 0; slot = Array.IndexOf(_states, State.Awaiting, slot + 1))
+                first = Math.Min(first ?? long.MaxValue, _since[slot] + LongestWait.Ticks);
+            return first;
+        }
+    }
+
     internal bool Owns(int slot) => _states[slot] != State.None;
 
     /// <summary>Whether the reminders of a slot are all known.</summary>

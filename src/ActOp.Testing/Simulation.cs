@@ -46,6 +46,27 @@ public static class Simulation
         return SimulationThread.Run(() => exploration.Replay(seed, kept));
     }
 
+    /// <summary>
+    /// Runs the test with each set of lost messages, those with few losses first: a systematic search where <see cref="Explore"/> is a
+    /// random one. A message is a call without an answer (<c>[OneWay]</c>); nothing else goes wrong, and the seed is 1 in all runs.
+    /// </summary>
+    /// <param name="test">
+    /// The test. Silos that it does not need cost time: one is often enough (<see cref="SimulationSilos.Count"/>).
+    /// </param>
+    /// <param name="most">How many sets are played, at most; default 10,000. With n messages there are up to 2^n.</param>
+    /// <param name="countAll">Goes on after a failure and counts; else the first one ends it.</param>
+    /// <param name="budget">Limits; null for the defaults.</param>
+    /// <exception cref="SimulationException">A run fails, and not all are to be counted.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">There are no sets, or a limit is not positive.</exception>
+    public static Task<OmissionReport> ExploreOmissions(
+        Func<SimulationWorld, Task> test, int most = 10_000, bool countAll = false, SimulationBudget? budget = null)
+    {
+        ArgumentNullException.ThrowIfNull(test);
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(most);
+        var exploration = new Exploration(test, Checked(budget));
+        return SimulationThread.Run(() => exploration.ExploreOmissions(most, countAll));
+    }
+
     private static SimulationBudget Checked(SimulationBudget? budget)
     {
         budget ??= new SimulationBudget();
@@ -87,6 +108,12 @@ public sealed record SimulationBudget
 
     /// <summary>Lines of a story, at most; the first and the last are shown. Default 80.</summary>
     public int StoryLines { get; init; } = 80;
+
+    /// <summary>
+    /// Where the story of a failure is drawn as a sequence diagram, <c>seed-N.svg</c> and <c>seed-N.mmd</c> (Mermaid). Default null: it is
+    /// not drawn; <see cref="SimulationException.Diagram"/> has it in any case.
+    /// </summary>
+    public string? DiagramDirectory { get; init; }
 }
 
 /// <summary>What a simulation has done when it has found nothing.</summary>
@@ -99,6 +126,17 @@ public sealed record SimulationReport(int Runs, long Steps, long Calls, long Fau
 {
     /// <summary>The situations of <see cref="SimulationWorld.Sometimes"/>, each with the number of runs in which it was so.</summary>
     public IReadOnlyDictionary<string, int> Situations { get; init; } = ReadOnlyDictionary<string, int>.Empty;
+}
+
+/// <summary>What <see cref="Simulation.ExploreOmissions"/> has found.</summary>
+/// <param name="Schedules">Sets of lost messages that were played.</param>
+/// <param name="Failures">Those with which the test failed.</param>
+/// <param name="Messages">Messages of a run that might have been lost, at most.</param>
+/// <param name="IsComplete">Whether these were all sets.</param>
+public sealed record OmissionReport(int Schedules, int Failures, int Messages, bool IsComplete)
+{
+    /// <summary>The first failure, one with the fewest losses; null if there is none.</summary>
+    public SimulationException? First { get; init; }
 }
 
 /// <summary>A run of a simulation has failed.</summary>
@@ -120,4 +158,13 @@ public sealed class SimulationException : Exception
 
     /// <summary>What failed, in one line.</summary>
     public string Failure { get; }
+
+    /// <summary>Faults of the world in the failing run that is told.</summary>
+    public int FaultCount { get; internal init; }
+
+    /// <summary>Commands of the test in it.</summary>
+    public int CommandCount { get; internal init; }
+
+    /// <summary>The story as a sequence diagram, in the language of Mermaid; empty if no run has failed.</summary>
+    public string Diagram { get; internal init; } = "";
 }

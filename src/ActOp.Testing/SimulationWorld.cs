@@ -1,6 +1,8 @@
+using System.Reflection;
 using ActOp.Testing.Simulated;
 using Orleans;
 using Orleans.Hosting;
+using Orleans.Runtime;
 
 namespace ActOp.Testing;
 
@@ -60,11 +62,12 @@ public sealed class SimulationWorld
     /// <param name="storage">Reads and writes fail, before or after they were done, or are slow.</param>
     /// <param name="pauses">Silos stand still for a while.</param>
     /// <param name="moves">Activations end, or move to another silo, after a call.</param>
+    /// <param name="messages">Calls without an answer (<c>[OneWay]</c>) do not arrive.</param>
     public void RandomFaults(
-        bool crash = false, bool partitions = false, bool storage = false, bool pauses = false, bool moves = false)
+        bool crash = false, bool partitions = false, bool storage = false, bool pauses = false, bool moves = false, bool messages = false)
     {
         _run.CheckNotStarted();
-        _run.Kinds = new RandomFaultKinds(crash, partitions, storage, pauses, moves);
+        _run.Kinds = new RandomFaultKinds(crash, partitions, storage, pauses, moves, messages);
     }
 
     /// <summary>Starts the silos and the client, and waits until all of them know each other.</summary>
@@ -124,6 +127,70 @@ public sealed class SimulationWorld
         _run.Situations[text] = condition || _run.Situations.GetValueOrDefault(text);
     }
 
+    /// <summary>A history of calls, which is compared with a model: see <see cref="CallHistory{TModel}"/>.</summary>
+    /// <param name="create">Makes the model of an object that nobody has called.</param>
+    public CallHistory<TModel> History<TModel>(Func<TModel> create)
+    {
+        ArgumentNullException.ThrowIfNull(create);
+        return new CallHistory<TModel>(_run, create);
+    }
+
+    /// <summary>A ledger of what is asked for and what happens: see <see cref="SimulationLedger"/>.</summary>
+    /// <param name="name">What a failure calls it, such as "payments".</param>
+    public SimulationLedger Ledger(string name)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        return new SimulationLedger(_run, name);
+    }
+
+    /// <summary>
+    /// Draws calls of a grain, makes them from some clients at a time, and ends the run as a failure if no order of them gives the results
+    /// that the model gives. Each call is a command (<see cref="Command"/>), so a failure is reduced to those that it needs.
+    /// </summary>
+    /// <typeparam name="TGrain">The interface of the grain.</typeparam>
+    /// <typeparam name="TModel">
+    /// A plain class with the methods that are to be called: the same names and parameters, and results without <see cref="Task"/>. It
+    /// begins as a grain does that nobody has called. What the grain refuses, it throws at.
+    /// </typeparam>
+    /// <param name="grain">The grain. Nothing else may call it meanwhile, and nothing may have changed it before.</param>
+    /// <param name="calls">How many calls.</param>
+    /// <param name="options">How they are made; null for the defaults.</param>
+    /// <exception cref="ArgumentException">
+    /// The model has a method that the grain has not, or a parameter for which there is no value.
+    /// </exception>
+    public Task CheckCommands<TGrain, TModel>(TGrain grain, int calls, SimulationCommands? options = null)
+        where TGrain : IAddressable
+        where TModel : class, new()
+    {
+        ArgumentNullException.ThrowIfNull(grain);
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(calls);
+        options ??= new SimulationCommands();
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(options.Clients);
+        ArgumentOutOfRangeException.ThrowIfLessThan(options.Pause, TimeSpan.Zero);
+        _run.CheckStarted();
+        return new ModelCommands<TGrain, TModel>(_run, grain, options).PlayAsync(calls);
+    }
+
+    /// <summary>
+    /// From now on, code that comes to a point waits there until <see cref="SimulationBarrier.Release"/>. A point has the text of its line
+    /// in the story: <c>runs account/alice.Deposit(5, 10)</c> before a method of a grain begins, <c>has done account/alice.Deposit</c>
+    /// before its answer is sent, <c>writes state of account/alice</c>, <c>reads</c> or <c>clears</c> before the storage has the request;
+    /// and what a test calls its own points (<see cref="Reach"/>).
+    /// </summary>
+    /// <param name="point">A part of the text. Of several barriers at a point, the first one holds.</param>
+    public SimulationBarrier Barrier(string point)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(point);
+        return _run.Barriers.Add(point);
+    }
+
+    /// <summary>A point of the test's own code, where it waits if a <see cref="Barrier"/> says so.</summary>
+    public Task Reach(string point)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(point);
+        return _run.Barriers.PassAsync("test", point);
+    }
+
     /// <summary>Adds a line to the story.</summary>
     public void Note(string text) => _run.Tell("test", text);
 
@@ -132,6 +199,24 @@ public sealed class SimulationWorld
     /// wrong by chance afterwards.
     /// </summary>
     public Task Settle() => _run.SettleAsync();
+}
+
+/// <summary>How <see cref="SimulationWorld.CheckCommands"/> makes its calls.</summary>
+public sealed record SimulationCommands
+{
+    /// <summary>Clients, each of which makes one call at a time. Default 2: one alone shows no two calls at the same time.</summary>
+    public int Clients { get; init; } = 2;
+
+    /// <summary>
+    /// The mean time between two calls of a client; each is drawn from 0 to twice as much. Default 10 ms: twenty calls take a tenth of a
+    /// second, in which some faults happen.
+    /// </summary>
+    public TimeSpan Pause { get; init; } = TimeSpan.FromMilliseconds(10);
+
+    /// <summary>
+    /// The value of a parameter. Null: small numbers, few strings and identities, and each value of an enumeration, so that calls meet.
+    /// </summary>
+    public Func<Random, ParameterInfo, object?>? Arguments { get; init; }
 }
 
 /// <summary>The silos of a simulated cluster.</summary>

@@ -98,6 +98,37 @@ public class ReminderScheduleTests
         play.Check();
     }
 
+    /// <summary>A silo that joins gets slots of one that says nothing, and then of another one.</summary>
+    [Fact]
+    public void The_wait_for_the_owner_before_ends_for_each_slot_when_its_time_is_over()
+    {
+        SiloAddress[] silos = [.. Enumerable.Range(1, 3).Select(static number => SiloAddress.New(IPAddress.Loopback, 1000 + number, number))];
+        var slots = new ReminderSlots(silos[2]);
+        var wait = ReminderSlots.LongestWait.Ticks;
+        Assert.Null(slots.AwaitedUntil);
+        slots.OnView(NewView(1, silos[..2]), 100);
+        Assert.Null(slots.AwaitedUntil);
+        slots.OnView(NewView(2, silos), 200);
+        var first = Enumerable.Range(0, SlotMap.SlotCount).Where(slots.IsAwaited).ToArray();
+        Assert.NotEmpty(first);
+        Assert.Equal(200 + wait, slots.AwaitedUntil);
+        // Of the second silo, which leaves in order, it gets more.
+        slots.OnView(NewView(3, [silos[0], silos[2]], silos[1]), 300);
+        Assert.Equal(200 + wait, slots.AwaitedUntil);
+        slots.OnTick(200 + wait - 1);
+        Assert.All(first, slot => Assert.True(slots.IsAwaited(slot)));
+        slots.OnTick(200 + wait);
+        Assert.DoesNotContain(first, slots.IsAwaited);
+        Assert.Equal(300 + wait, slots.AwaitedUntil);
+        slots.OnTick(300 + wait);
+        Assert.Null(slots.AwaitedUntil);
+        Assert.False(slots.IsAwaiting);
+    }
+
+    private static View NewView(int number, SiloAddress[] active, SiloAddress? leaving = null) => new(number,
+        [.. active.Select(static silo => SlotPlay.NewMember(silo, SiloStatus.Active)),
+            .. leaving is null ? [] : new[] { SlotPlay.NewMember(leaving, SiloStatus.ShuttingDown) }]);
+
     private static ReminderEntry Entry(string name, TimeSpan due, int periodMinutes = 1) => new()
     {
         GrainId = GrainId.Create("test", "1"),
@@ -229,7 +260,7 @@ public class ReminderScheduleTests
             }
         }
 
-        private static Member NewMember(SiloAddress silo, SiloStatus status) => new(silo, "silo", status, null, default);
+        internal static Member NewMember(SiloAddress silo, SiloStatus status) => new(silo, "silo", status, null, default);
 
         private void Deliver(List<(SiloAddress To, ReminderRelease Release)> messages)
         {

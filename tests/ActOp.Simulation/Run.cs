@@ -5,6 +5,7 @@ using ActOp.Simulation.Load;
 using ActOp.Simulation.World;
 using ActOp.Testing.Simulated;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 using Orleans.Configuration;
 
 namespace ActOp.Simulation;
@@ -179,6 +180,13 @@ internal sealed class Run : IWorldWatcher
     public void Stopped(Machine machine) => _callers.CallLate(machine);
 
     public void Exits(Machine machine) => Stop.Check(_world, machine, _ledger);
+
+    // Its logs are in the trace.
+    public bool Hears(string category, LogLevel level) => false;
+
+    public void Logged(Machine machine, LogLevel level, string text)
+    {
+    }
 
     public void Lived(Machine machine, Activation activation, LifeMachine before, LifeEvent happened)
     {

@@ -16,10 +16,12 @@ public sealed class Tally : Grain, ITally
 /// <summary>What a test makes happen itself, and what must happen in some run.</summary>
 public sealed class SituationTests
 {
+    private const int Passed = 15;
+
     [Fact]
     public async Task An_answer_that_is_held_arrives_when_it_is_released_and_the_call_has_run_once()
     {
-        var report = await Simulation.Explore(Planted.Passed, static async world =>
+        var report = await Simulation.Explore(Passed, static async world =>
         {
             await world.Start();
             var tally = world.Grains.GetGrain<ITally>("one");

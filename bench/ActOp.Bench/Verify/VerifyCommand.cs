@@ -39,7 +39,7 @@ internal static class VerifyCommand
         var bars = new Option<bool>("--ignore-bars") { Description = "Succeed when a bar is missed too." };
         var command = new Command("verify", "How fast simulations of an application's grains are. Fails when a bar is missed.")
         {
-            runs, seeds, calls, json, bars,
+            runs, seeds, calls, json, bars, PlantedCommand.Build(), PlantedCommand.BuildOmissions(),
         };
         command.SetAction(async (parsed, _) =>
         {

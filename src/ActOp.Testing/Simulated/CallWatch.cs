@@ -1,6 +1,9 @@
 using System.Globalization;
 using ActOp.Calls;
+using ActOp.Foundation;
 using Orleans;
+using Orleans.CodeGeneration;
+using Orleans.Runtime;
 using Orleans.Runtime.Placement;
 using Orleans.Serialization.Invocation;
 
@@ -20,12 +23,23 @@ internal sealed class CallWatch(SimulatedRun run, Machine machine, Pump pump) : 
             return;
         }
 
-        run.Calls++;
         var call = context.TargetId + "." + context.MethodName;
         pump.Mix(context.TargetId.GetUniformHashCode());
         if (pump.IsTraced)
             pump.Write(machine, EventKind.Load, "runs " + call + "(" + ArgumentsOf(context.Request) + ")");
-        run.Tell(machine.Name, "runs " + call + "(" + ArgumentsOf(context.Request) + ")");
+        var arguments = "(" + ArgumentsOf(context.Request) + ")";
+        var (caller, grain) = (NameOf(context.SourceId), NameOf(context.TargetId));
+        if (IsOneWay(context) && run.Faults.OfMessage() == Misfortune.LoseMessage)
+        {
+            var lost = new Arrow(caller, grain, context.MethodName + arguments, IsLost: true);
+            run.Tell(machine.Name, "does not get " + call + arguments + " of " + caller, lost);
+            return;
+        }
+
+        run.Calls++;
+        var begins = "runs " + call + arguments;
+        run.Tell(machine.Name, begins, new Arrow(caller, grain, context.MethodName + arguments));
+        await run.Barriers.PassAsync(machine.Name, begins).ConfigureAwait(true);
         var (misfortune, dice) = run.Faults.OfCall();
         if (misfortune == Misfortune.CrashBefore && run.CrashBut(machine, "as it begins " + call))
             await Never().ConfigureAwait(true);
@@ -35,10 +49,12 @@ internal sealed class CallWatch(SimulatedRun run, Machine machine, Pump pump) : 
         }
         catch (Exception exception)
         {
-            run.Tell(machine.Name, "fails in " + call + ": " + exception.GetType().Name + ": " + exception.Message);
+            var text = exception.GetType().Name + ": " + exception.Message;
+            run.Tell(machine.Name, "fails in " + call + ": " + text, new Arrow(grain, caller, text, IsLost: true));
             throw;
         }
 
+        await run.Barriers.PassAsync(machine.Name, "has done " + call).ConfigureAwait(true);
         if (misfortune == Misfortune.CrashAfter && run.CrashBut(machine, "when it has done " + call + ", before the answer is sent"))
             await Never().ConfigureAwait(true);
         Interfere(context, call, misfortune, dice);
@@ -63,6 +79,14 @@ internal sealed class CallWatch(SimulatedRun run, Machine machine, Pump pump) : 
                 break;
         }
     }
+
+    /// <summary>Ticks of timers have no answer either, but come from the grain itself.</summary>
+    private static bool IsOneWay(IIncomingGrainCallContext context) =>
+        context.Request is IRequest request && (request.Options & InvokeMethodOptions.OneWay) != 0
+        && context.InterfaceMethod.DeclaringType?.Assembly.IsDefined(typeof(OfRuntimeAttribute), inherit: false) == false;
+
+    /// <summary>Who takes part in a call: a grain of the application, or the test.</summary>
+    private static string NameOf(GrainId? grain) => grain is { } id && !SystemGrainIds.IsSystemGrain(id) ? id.ToString() : Diagram.Test;
 
     /// <summary>The process has ended here: its code does not go on.</summary>
     private static Task Never() => new TaskCompletionSource().Task;

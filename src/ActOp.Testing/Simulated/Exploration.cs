@@ -15,6 +15,7 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
     private long _calls;
     private long _faults;
     private long _simulated;
+    private long _breakAt;
     private readonly SortedDictionary<string, int> _situations = new(StringComparer.Ordinal);
 
     /// <exception cref="SimulationException">A run fails.</exception>
@@ -34,14 +35,59 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
     }
 
     /// <exception cref="SimulationException">The run fails.</exception>
+    /// <exception cref="FormatException">The step at which a debugger is to stop is none.</exception>
     internal SimulationReport Replay(ulong seed, RunPlan plan)
     {
+        _breakAt = BreakStep();
         var outcome = Play(seed, plan);
         if (outcome.Failure is not null)
             throw Tell(outcome, mayReduce: false);
         if (Play(seed, plan).Hash != outcome.Hash)
             throw Differ(seed);
         return Report();
+    }
+
+    /// <summary>
+    /// Plays one seed with each set of lost messages, those with few losses first. A set is played as the set without its last loss, and
+    /// then one more of the messages after that loss; so each is played once, whatever the losses before it change.
+    /// </summary>
+    /// <exception cref="SimulationException">A run fails, and not all are to be counted.</exception>
+    internal OmissionReport ExploreOmissions(int most, bool countsAll)
+    {
+        var waiting = new Queue<int[]>([[]]);
+        var (schedules, failures, messages, isComplete) = (0, 0, 0, true);
+        SimulationException? first = null;
+        while (waiting.TryDequeue(out var lost))
+        {
+            schedules++;
+            var outcome = Play(1, new RunPlan(lost.Select(RunPlan.Loss).ToHashSet(), null));
+            messages = Math.Max(messages, outcome.Messages);
+            if (outcome.Failure is not null)
+            {
+                failures++;
+                if (!countsAll)
+                    throw Tell(outcome, mayReduce: true);
+                first ??= Tell(outcome, mayReduce: false);
+            }
+
+            for (var next = lost is [.., var last] ? last + 1 : 1; next <= outcome.Messages; next++)
+            {
+                // What would not be played need not be kept.
+                if (isComplete &= schedules + waiting.Count < most)
+                    waiting.Enqueue([.. lost, next]);
+            }
+        }
+
+        return new OmissionReport(schedules, failures, messages, isComplete) { First = first };
+    }
+
+    private static long BreakStep()
+    {
+        var text = Environment.GetEnvironmentVariable(SimulatedRun.BreakVariable);
+        if (string.IsNullOrEmpty(text))
+            return 0;
+        return long.TryParse(text, CultureInfo.InvariantCulture, out var step) && step > 0 ? step : throw new FormatException(
+            SimulatedRun.BreakVariable + " is \"" + text + "\", which is no step: the lines of a story begin with theirs.");
     }
 
     private SimulationException Differ(ulong seed)
@@ -69,7 +115,7 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
 
     private RunOutcome Play(ulong seed, RunPlan plan, bool isRecorded = false)
     {
-        var outcome = new SimulatedRun(seed, plan, budget, isRecorded).Play(test);
+        var outcome = new SimulatedRun(seed, plan, budget, isRecorded) { BreakAt = _breakAt }.Play(test);
         _runs++;
         _steps += outcome.Steps;
         _calls += outcome.Calls;
@@ -91,6 +137,8 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
         {
             var shrinker = new Shrinker(plan => Play(found.Seed, plan), budget.ShrinkRuns, (long)budget.RealTime.TotalMilliseconds);
             reduced = shrinker.Reduce(found);
+            // What may happen and does not is left out of the line that plays it again.
+            reduced = reduced with { Plan = new RunPlan(reduced.Faults.ToHashSet(), reduced.Commands.ToHashSet()) };
             counts += string.Create(CultureInfo.InvariantCulture,
                 $"; reduced to {reduced.Faults.Count} and {reduced.Commands.Count} in {shrinker.Runs} runs");
         }
@@ -107,9 +155,34 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
         }
 
         text.AppendLine().Append(shown.Story).AppendLine();
+        var lines = shown.Story?.Lines ?? [];
+        if (budget.DiagramDirectory is { } directory)
+            text.AppendLine("Drawn: " + Draw(directory, found.Seed, lines));
         var plan = reduced.Plan.ToString();
         text.Append(CultureInfo.InvariantCulture,
             $"Reproduce it: await Simulation.Replay({found.Seed}, {(plan.Length == 0 ? "null" : "\"" + plan + "\"")}, test);");
-        return new SimulationException(found.Seed, plan, failure.Text, text.ToString(), failure.Cause);
+        return new SimulationException(found.Seed, plan, failure.Text, text.ToString(), failure.Cause)
+        {
+            FaultCount = reduced.Faults.Count,
+            CommandCount = reduced.Commands.Count,
+            Diagram = Diagram.Mermaid(lines),
+        };
+    }
+
+    /// <summary>Writes the diagrams; what keeps it from that is told instead of them, for the failure matters more.</summary>
+    private static string Draw(string directory, ulong seed, IReadOnlyList<StoryLine> lines)
+    {
+        try
+        {
+            Directory.CreateDirectory(directory);
+            var path = Path.Combine(directory, "seed-" + seed.ToString(CultureInfo.InvariantCulture));
+            File.WriteAllText(path + ".svg", Diagram.Svg(lines));
+            File.WriteAllText(path + ".mmd", Diagram.Mermaid(lines));
+            return path + ".svg and .mmd";
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or ArgumentException)
+        {
+            return "not: " + exception.Message;
+        }
     }
 }

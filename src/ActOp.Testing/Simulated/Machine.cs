@@ -54,7 +54,7 @@ internal sealed class Machine : IHostApplicationLifetime
         AppClock = new MachineClock(world.Pump, this, dice.Fork("application"), Clock.Rate);
         Driver = new MachineDriver(world.Pump, this, dice.Fork("schedule"), world.Settings.Pace);
         var services = new ServiceCollection();
-        services.AddSingleton<ILoggerFactory>(new MachineLog(world.Pump, this, world.Log));
+        services.AddSingleton<ILoggerFactory>(new MachineLog(world.Pump, this, world.Log, watcher));
         services.AddSingleton<TimeProvider>(Clock);
         services.AddSingleton<Transport>(new MachineTransport(world.Network, this));
         services.AddSingleton<IHostApplicationLifetime>(this);

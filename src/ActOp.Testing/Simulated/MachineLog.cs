@@ -6,7 +6,7 @@ namespace ActOp.Testing.Simulated;
 internal sealed record LogLine(long Time, string Machine, LogLevel Level, EventId Id, string Category, string Text);
 
 /// <summary>The logs of one machine: a part of the trace; warnings and worse are kept for the checks.</summary>
-internal sealed class MachineLog(Pump pump, Machine machine, List<LogLine> kept) : ILoggerFactory
+internal sealed class MachineLog(Pump pump, Machine machine, List<LogLine> kept, IWorldWatcher watcher) : ILoggerFactory
 {
     public ILogger CreateLogger(string categoryName) => new Lines(this, categoryName);
 
@@ -26,11 +26,14 @@ internal sealed class MachineLog(Pump pump, Machine machine, List<LogLine> kept)
         pump.AssertThread();
         pump.Mix((ulong)id.Id);
         var isKept = level >= LogLevel.Error;
-        if (!isKept && !pump.IsTraced)
+        var isHeard = watcher.Hears(category, level);
+        if (!isKept && !isHeard && !pump.IsTraced)
             return;
         var text = formatter(state, exception) + (exception is null ? "" : " " + exception);
         if (isKept)
             kept.Add(new LogLine(pump.Now, machine.Name, level, id, category, text));
+        if (isHeard)
+            watcher.Logged(machine, level, text.ReplaceLineEndings(" | "));
         if (pump.IsTraced)
             pump.Write(machine, EventKind.Log, level + " " + id.Id + " " + text.ReplaceLineEndings(" | "));
     }

@@ -80,6 +80,9 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
 
     internal bool IsTraced => trace is not null;
 
+    /// <summary>Called before this step is made; 0 for none.</summary>
+    internal (long Step, Action Stop) Break { get; set; }
+
     /// <summary>Gives the process one worker thread in all, so that everything asynchronous is on it.</summary>
     internal static void OwnThePool()
     {
@@ -201,6 +204,8 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
         Mix((ulong)step.Kind);
         Mix(step.Name);
         Write(step.Owner, step.Kind, step.Name);
+        if (Events == Break.Step)
+            Break.Stop();
         step.Run();
         if (CallHost.Current is { } host)
         {

@@ -3,7 +3,7 @@ using System.Globalization;
 namespace ActOp.Testing.Simulated;
 
 /// <summary>What may go wrong by chance.</summary>
-internal sealed record RandomFaultKinds(bool Crash, bool Partitions, bool Storage, bool Pauses, bool Moves);
+internal sealed record RandomFaultKinds(bool Crash, bool Partitions, bool Storage, bool Pauses, bool Moves, bool Messages);
 
 /// <summary>What happens to a call, a request to a storage, or a cluster, beside what the test does.</summary>
 internal enum Misfortune
@@ -18,6 +18,9 @@ internal enum Misfortune
 
     /// <summary>The links of the silo are lost when the call is done, with its answer.</summary>
     LoseLinks,
+
+    /// <summary>A call without an answer does not arrive.</summary>
+    LoseMessage,
 
     /// <summary>The activation ends after the call.</summary>
     Deactivate,
@@ -51,9 +54,12 @@ internal enum Misfortune
 /// <remarks>Owns the counts of the moments. Only the thread of the pump uses it.</remarks>
 internal sealed class RandomFaults
 {
+    internal const int NoCommand = -1;
+
     private readonly Dice _root;
     private readonly RunPlan _plan;
-    private readonly Dictionary<string, int> _moments = [];
+    private readonly Dictionary<char, List<int>> _moments = [];
+    private readonly double _messages;
     private readonly double _crashes;
     private readonly double _links;
     private readonly double _moves;
@@ -70,6 +76,7 @@ internal sealed class RandomFaults
         _moves = Rate(rates, kinds.Moves, [0, 0.02, 0.1, 0.3]);
         _storage = Rate(rates, kinds.Storage, [0, 0.02, 0.1, 0.3]);
         _storageCrashes = Rate(rates, kinds.Crash, [0, 0.01, 0.05, 0.1]);
+        _messages = Rate(rates, kinds.Messages, [0, 0.05, 0.2, 0.5]);
         Slice = rates.Pick<long>([5, 50, 500, 5000]) * Pump.Millisecond;
         var ofTime = new List<Misfortune>();
         if (kinds.Crash && rates.Chance(0.5))
@@ -80,6 +87,12 @@ internal sealed class RandomFaults
             ofTime.Add(Misfortune.Pause);
         _ofTime = [.. ofTime];
     }
+
+    /// <summary>The last command of the test that has begun; <see cref="NoCommand"/> before the first one.</summary>
+    internal int Command { get; set; } = NoCommand;
+
+    /// <summary>For each kind of moment, by its letter, the command of each of the moments.</summary>
+    internal IReadOnlyDictionary<char, List<int>> Moments => _moments;
 
     /// <summary>The faults that were drawn and may happen, in order.</summary>
     internal List<string> Struck { get; } = [];
@@ -92,34 +105,47 @@ internal sealed class RandomFaults
 
     internal bool HasSlices => _ofTime.Length > 0;
 
+    /// <summary>Calls without an answer so far that might have been lost.</summary>
+    internal int Messages { get; private set; }
+
     /// <summary>What happens to the next call.</summary>
-    internal (Misfortune Kind, Dice Dice) OfCall() => At("c", dice =>
+    internal (Misfortune Kind, Dice Dice) OfCall() => At('c', dice =>
         dice.Chance(_crashes) ? dice.Pick<Misfortune>([Misfortune.CrashBefore, Misfortune.CrashAfter])
             : dice.Chance(_links) ? Misfortune.LoseLinks
             : dice.Chance(_moves) ? dice.Pick<Misfortune>([Misfortune.Deactivate, Misfortune.Migrate])
             : Misfortune.None);
 
+    /// <summary>What happens to the next call without an answer, before it counts as a call.</summary>
+    internal Misfortune OfMessage()
+    {
+        if (!IsOver)
+            Messages++;
+        return At('m', dice => dice.Chance(_messages) ? Misfortune.LoseMessage : Misfortune.None).Kind;
+    }
+
     /// <summary>What happens to the next read of a storage.</summary>
-    internal (Misfortune Kind, Dice Dice) OfRead() => At("r", dice =>
+    internal (Misfortune Kind, Dice Dice) OfRead() => At('r', dice =>
         dice.Chance(_storage / 2) ? dice.Pick<Misfortune>([Misfortune.Refuse, Misfortune.Slow]) : Misfortune.None);
 
     /// <summary>What happens to the next write of a storage.</summary>
-    internal (Misfortune Kind, Dice Dice) OfWrite() => At("w", dice =>
+    internal (Misfortune Kind, Dice Dice) OfWrite() => At('w', dice =>
         dice.Chance(_storage) ? dice.Pick<Misfortune>([Misfortune.Refuse, Misfortune.LoseAnswer, Misfortune.LoseAnswer, Misfortune.Slow])
             : dice.Chance(_storageCrashes) ? dice.Pick<Misfortune>([Misfortune.CrashBefore, Misfortune.CrashAfter])
             : Misfortune.None);
 
     /// <summary>What happens in the next slice of time.</summary>
-    internal (Misfortune Kind, Dice Dice) OfSlice() => At("t", dice =>
+    internal (Misfortune Kind, Dice Dice) OfSlice() => At('t', dice =>
         _ofTime.Length > 0 && dice.Chance(0.1) ? dice.Pick(_ofTime) : Misfortune.None);
 
-    private (Misfortune Kind, Dice Dice) At(string kind, Func<Dice, Misfortune> draw)
+    private (Misfortune Kind, Dice Dice) At(char kind, Func<Dice, Misfortune> draw)
     {
-        var number = _moments[kind] = _moments.GetValueOrDefault(kind) + 1;
-        if (IsOver || _plan.At(kind + number.ToString(CultureInfo.InvariantCulture)) is not { } name)
+        if (!_moments.TryGetValue(kind, out var moments))
+            _moments.Add(kind, moments = []);
+        moments.Add(Command);
+        if (IsOver || _plan.At(kind + moments.Count.ToString(CultureInfo.InvariantCulture)) is not { } name)
             return (Misfortune.None, _root);
         var dice = _root.Fork(RunPlan.DrawnFor(name));
-        var drawn = draw(dice);
+        var drawn = RunPlan.IsLoss(name) ? Misfortune.LoseMessage : draw(dice);
         if (drawn == Misfortune.None)
             return (Misfortune.None, dice);
         Struck.Add(name);

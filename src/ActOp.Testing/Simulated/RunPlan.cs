@@ -18,18 +18,34 @@ internal sealed record RunPlan(IReadOnlySet<string>? Faults, IReadOnlySet<int>? 
     /// <summary>Stands between the moment for which a fault was drawn and that at which it happens, in a name like c9@2.</summary>
     internal const char Moved = '@';
 
+    /// <summary>Ends the name of a loss that was not drawn but chosen, like m3!.</summary>
+    private const char Chosen = '!';
+
     private readonly Dictionary<string, string>? _byMoment = Faults?.GroupBy(MomentOf).ToDictionary(
         static group => group.Key, static group => group.First());
 
     /// <summary>The fault that may happen at a moment; null for none.</summary>
     internal string? At(string moment) => _byMoment is null ? moment : _byMoment.GetValueOrDefault(moment);
 
+    /// <summary>The loss of the message with that number, from 1.</summary>
+    internal static string Loss(int message) => "m" + message.ToString(CultureInfo.InvariantCulture) + Chosen;
+
+    /// <summary>The same fault at another moment of its kind.</summary>
+    internal static string MovedTo(string fault, int number)
+    {
+        var moment = fault[..1] + number.ToString(CultureInfo.InvariantCulture);
+        return MomentOf(fault) == moment ? fault : IsLoss(fault) ? Loss(number)
+            : DrawnFor(fault) == moment ? moment : DrawnFor(fault) + Moved + number.ToString(CultureInfo.InvariantCulture);
+    }
+
+    internal static bool IsLoss(string fault) => fault.EndsWith(Chosen);
+
     /// <summary>The moment for which a fault was drawn: c9 of c9@2.</summary>
     internal static string DrawnFor(string fault) => fault.Split(Moved)[0];
 
     /// <summary>The moment at which a fault happens: c2 of c9@2.</summary>
     internal static string MomentOf(string fault) =>
-        fault.Split(Moved) is [var drawn, var number] ? drawn[..1] + number : fault;
+        fault.Split(Moved) is [var drawn, var number] ? drawn[..1] + number : fault.TrimEnd(Chosen);
 
     internal bool Runs(int command) => Commands?.Contains(command) != false;
 

@@ -18,6 +18,12 @@ internal sealed class Shrinker(Func<RunPlan, RunOutcome> play, int mostRuns, lon
     /// <summary>Earlier moments that are tried for a fault.</summary>
     private const int MostMoves = 4;
 
+    /// <summary>Moments by which faults are tried later when one before them is left out.</summary>
+    private const int MostDelay = 2;
+
+    /// <summary>The letter of moments that come with time, not with commands.</summary>
+    private const char SliceOfTime = 't';
+
     private readonly long _until = Environment.TickCount64 + mostTime;
     private RunOutcome _best = null!;
     private int _moves;
@@ -33,7 +39,9 @@ internal sealed class Shrinker(Func<RunPlan, RunOutcome> play, int mostRuns, lon
         {
             before = _best.Faults.Count + _best.Commands.Count;
             Minimize(_best.Faults, faults => StillFails(faults, _best.Commands), () => _best.Faults);
-            Minimize(_best.Commands, commands => StillFails(_best.Faults, commands), () => _best.Commands);
+            Minimize(
+                _best.Commands, commands => StillFails(_best.Faults, commands) || StillFailsEarlier(commands), () => _best.Commands);
+            LeaveOutAndDelay();
             MoveFaults();
         }
         while (!IsOver && (_best.Faults.Count + _best.Commands.Count < before || HasMoved()));
@@ -45,16 +53,65 @@ internal sealed class Shrinker(Func<RunPlan, RunOutcome> play, int mostRuns, lon
     {
         foreach (var fault in _best.Faults)
         {
-            var moment = int.Parse(RunPlan.MomentOf(fault)[1..], CultureInfo.InvariantCulture);
-            for (var earlier = 1; earlier < Math.Min(moment, MostMoves + 1); earlier++)
+            if (RunPlan.IsLoss(fault))
+                continue;
+            for (var earlier = 1; earlier < Math.Min(MomentOf(fault).Number, MostMoves + 1); earlier++)
             {
-                var moved = RunPlan.DrawnFor(fault) + RunPlan.Moved + earlier.ToString(CultureInfo.InvariantCulture);
-                if (!StillFails([.. _best.Faults.Where(one => one != fault), moved], _best.Commands))
+                if (!StillFails([.. _best.Faults.Where(one => one != fault), RunPlan.MovedTo(fault, earlier)], _best.Commands))
                     continue;
                 _moves++;
                 break;
             }
         }
+    }
+
+    /// <summary>
+    /// A fault of the ninth call, of which five belong to commands that are left out, is that of the fourth one then.
+    /// </summary>
+    private bool StillFailsEarlier(IReadOnlyList<int> commands)
+    {
+        List<string> faults = [];
+        foreach (var fault in _best.Faults)
+        {
+            var (kind, number) = MomentOf(fault);
+            var owners = _best.Moments[kind];
+            if (kind == SliceOfTime || owners[number - 1] == RandomFaults.NoCommand)
+            {
+                faults.Add(fault);
+                continue;
+            }
+
+            if (!commands.Contains(owners[number - 1]))
+                continue;
+            var earlier = owners.Take(number).Count(one => one == RandomFaults.NoCommand || commands.Contains(one));
+            faults.Add(RunPlan.MovedTo(fault, earlier));
+        }
+
+        return !faults.SequenceEqual(_best.Faults) && StillFails(faults, commands);
+    }
+
+    /// <summary>
+    /// A message that is not lost is answered: what would be the ninth message without it is the tenth one then.
+    /// </summary>
+    private void LeaveOutAndDelay()
+    {
+        foreach (var left in _best.Faults)
+        {
+            var from = MomentOf(left);
+            for (var later = 1; later <= MostDelay; later++)
+            {
+                string[] delayed = [.. _best.Faults.Where(one => one != left).Select(one => MomentOf(one) is var at && at.Kind == from.Kind
+                    && at.Number > from.Number ? RunPlan.MovedTo(one, at.Number + later) : one)];
+                if (!delayed.SequenceEqual(_best.Faults.Where(one => one != left)) && StillFails(delayed, _best.Commands))
+                    return;
+            }
+        }
+    }
+
+    private static (char Kind, int Number) MomentOf(string fault)
+    {
+        var moment = RunPlan.MomentOf(fault);
+        return (moment[0], int.Parse(moment[1..], CultureInfo.InvariantCulture));
     }
 
     private bool HasMoved()

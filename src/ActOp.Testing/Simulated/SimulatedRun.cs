@@ -1,7 +1,9 @@
+using System.Diagnostics;
 using System.Text.RegularExpressions;
 using ActOp.Runtime.Activations;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Logging;
 using Orleans;
 using Orleans.Hosting;
 using Orleans.Runtime;
@@ -21,8 +23,16 @@ internal sealed class SimulatedRun : IWorldWatcher
     /// <summary>A cluster without faults stands, or agrees, long before.</summary>
     private const long LongestStart = 120 * Pump.Second;
 
+    /// <summary>The variable of the environment that says at which step of a replay a debugger stops.</summary>
+    internal const string BreakVariable = "ACTOP_BREAK_AT";
+
+    /// <summary>Letters of a log line that are shown: without most of an exception's stack.</summary>
+    private const int LongestLog = 200;
+
     /// <summary>Between two looks at the clock on the wall.</summary>
     private const int StepsBetweenLooks = 1024;
+
+    private static readonly string[] RuntimeCategories = ["ActOp.", "Orleans.", "Microsoft."];
 
     private readonly SimulationBudget _budget;
     private readonly RunPlan _plan;
@@ -52,6 +62,7 @@ internal sealed class SimulatedRun : IWorldWatcher
         _storage = new SimulatedStorage(this, _world.Pump, root.Fork("storage"));
         _reminders = new SharedReminders(_world.Pump, root.Fork("reminders"));
         Time = new TestTime(_world.Pump);
+        Barriers = new Barriers(this);
     }
 
     internal ulong Seed { get; }
@@ -66,9 +77,17 @@ internal sealed class SimulatedRun : IWorldWatcher
 
     internal List<Action<IClientBuilder>> ClientConfigurations { get; } = [];
 
-    internal RandomFaultKinds Kinds { get; set; } = new(false, false, false, false, false);
+    internal RandomFaultKinds Kinds { get; set; } = new(false, false, false, false, false, false);
 
     internal RandomFaults Faults { get; private set; }
+
+    internal Barriers Barriers { get; }
+
+    /// <summary>The step before which a debugger stops; 0 for none.</summary>
+    internal long BreakAt
+    {
+        init => _world.Pump.Break = (value, Break);
+    }
 
     /// <summary>What the test has looked for in this run, and whether it was ever so.</summary>
     internal Dictionary<string, bool> Situations { get; } = new(StringComparer.Ordinal);
@@ -96,7 +115,9 @@ internal sealed class SimulatedRun : IWorldWatcher
         Pump.After(0, null, EventKind.Load, "test", () => _ = PlayAsync(test));
         try
         {
-            Pump.Run(() => IsOver(until), (int)Math.Min(int.MaxValue, _budget.RealTime.TotalMilliseconds + 1000));
+            // A debugger may hold the process for as long as its user thinks.
+            Pump.Run(() => IsOver(until), Debugger.IsAttached
+                ? Timeout.Infinite : (int)Math.Min(int.MaxValue, _budget.RealTime.TotalMilliseconds + 1000));
         }
         catch (TimeoutException exception)
         {
@@ -120,9 +141,11 @@ internal sealed class SimulatedRun : IWorldWatcher
             Calls = Calls,
             Simulated = new TimeSpan(Pump.Now),
             Faults = Faults.Struck,
+            Messages = Faults.Messages,
+            Moments = Faults.Moments,
             Commands = _ran,
             Situations = Situations,
-            Story = _story?.ToString() ?? "",
+            Story = _story,
         };
     }
 
@@ -138,8 +161,15 @@ internal sealed class SimulatedRun : IWorldWatcher
             throw new InvalidOperationException("The cluster has not been started. Await SimulationWorld.Start first.");
     }
 
+    private void Break()
+    {
+        Tell("test", "is at the step of " + BreakVariable + (Debugger.IsAttached ? "" : ", but no debugger is attached"));
+        if (Debugger.IsAttached)
+            Debugger.Break();
+    }
+
     /// <summary>Adds a line to the story, if it is recorded.</summary>
-    internal void Tell(string who, string what) => _story?.Add(who, what);
+    internal void Tell(string who, string what, Arrow? arrow = null) => _story?.Add(who, what, arrow);
 
     internal async Task StartAsync()
     {
@@ -169,12 +199,22 @@ internal sealed class SimulatedRun : IWorldWatcher
         await NamedAsync(name, work).ConfigureAwait(true);
     }
 
-    internal async Task<bool> CommandAsync(string text, Func<Task> action)
+    internal Task<bool> CommandAsync(string text, Func<Task> action) => CommandAsync(ReserveCommands(1), text, action);
+
+    /// <summary>Takes the numbers of so many commands, so that the order in which they run does not change them.</summary>
+    /// <returns>The first one.</returns>
+    internal int ReserveCommands(int count)
     {
-        var number = _commands++;
+        _commands += count;
+        return _commands - count;
+    }
+
+    internal async Task<bool> CommandAsync(int number, string text, Func<Task> action)
+    {
         if (!_plan.Runs(number))
             return false;
         _ran.Add(number);
+        Faults.Command = number;
         await NamedAsync("command " + number + ": " + text, action).ConfigureAwait(true);
         return true;
     }
@@ -183,6 +223,7 @@ internal sealed class SimulatedRun : IWorldWatcher
     {
         CheckStarted();
         Faults.IsOver = true;
+        Barriers.ReleaseAll();
         _world.Heal();
         for (var host = 1; host <= SiloCount; host++)
             Restart(host);
@@ -328,6 +369,14 @@ internal sealed class SimulatedRun : IWorldWatcher
     {
     }
 
+    /// <summary>What the application logs is a part of its story, and so are errors of the runtime.</summary>
+    bool IWorldWatcher.Hears(string category, LogLevel level) =>
+        _story is not null
+        && (level >= LogLevel.Error || !RuntimeCategories.Any(one => category.StartsWith(one, StringComparison.Ordinal)));
+
+    void IWorldWatcher.Logged(Machine machine, LogLevel level, string text) => Tell(
+        machine.Name, "logs (" + level + ") " + (text.Length > LongestLog ? text[..LongestLog] + "..." : text));
+
     /// <summary>What production has, over wires and threads that each seed draws.</summary>
     private static Settings SettingsOf(Dice root) => Settings.Draw(root.Fork("settings")) with
     {
@@ -427,7 +476,7 @@ internal sealed class SimulatedRun : IWorldWatcher
         }
         catch (CheckFailedException check)
         {
-            Fail(new RunFailure("check: " + Stable(check.Message), check.Message, null));
+            Fail(new RunFailure("check: " + (check.Kind ?? Stable(check.Message)), check.Message, null));
         }
         catch (Exception exception)
         {
@@ -464,7 +513,7 @@ internal sealed class SimulatedRun : IWorldWatcher
             return true;
         var (kind, limit) = Pump.Events > _budget.Steps ? ("steps", _budget.Steps + " steps (SimulationBudget.Steps)")
             : Pump.Now > _budget.VirtualTime.Ticks ? ("time", _budget.VirtualTime + " of virtual time (SimulationBudget.VirtualTime)")
-            : Pump.Events % StepsBetweenLooks == 0 && Environment.TickCount64 > until
+            : Pump.Events % StepsBetweenLooks == 0 && Environment.TickCount64 > until && !Debugger.IsAttached
                 ? ("real time", _budget.RealTime + " by the clock on the wall (SimulationBudget.RealTime)")
             : ("", "");
         if (kind.Length > 0)
@@ -497,6 +546,9 @@ internal sealed class SimulatedRun : IWorldWatcher
         Tell("test", "FAILS: " + failure.Text);
     }
 
-    /// <summary>Numbers change when faults are left out; the failure is the same.</summary>
-    private static string Stable(string text) => Regex.Replace(text, "[0-9a-fA-F-]*[0-9][0-9a-fA-F-]*", "#");
+    /// <summary>
+    /// What follows a colon, and numbers and how many of them, change when faults are left out; the failure is the same.
+    /// </summary>
+    private static string Stable(string text) =>
+        Regex.Replace(Regex.Replace(text.Split(": ")[0], "[0-9a-fA-F-]*[0-9][0-9a-fA-F-]*", "#"), "#(, #)+", "#");
 }

@@ -24,7 +24,7 @@ internal sealed class SimulatedStorage(SimulatedRun run, Pump pump, Dice dice)
     internal Task<Record?> ReadAsync(Machine machine, (string Storage, string State, GrainId Grain) key)
     {
         var (misfortune, draw) = run.Faults.OfRead();
-        return AskAsync(machine, misfortune, draw, "reads " + Say(key), () => _records.GetValueOrDefault(key));
+        return AskAsync(new Request(machine, misfortune, "reads", key), draw, () => _records.GetValueOrDefault(key));
     }
 
     /// <summary>Writes a record; without content, removes it.</summary>
@@ -36,12 +36,13 @@ internal sealed class SimulatedStorage(SimulatedRun run, Pump pump, Dice dice)
             (misfortune, Next) = (Next, Misfortune.None);
         if (content is not null)
             Mix(machine, content.ToMemory().Span);
-        return AskAsync(machine, misfortune, draw, (content is null ? "clears " : "writes ") + Say(key), () =>
+        var request = new Request(machine, misfortune, content is null ? "clears" : "writes", key);
+        return AskAsync(request, draw, () =>
         {
             var stored = _records.GetValueOrDefault(key)?.Version;
             if (stored != version)
             {
-                run.Tell(machine.Name, "has a conflict: " + Say(key) + " has another version");
+                run.Tell(machine.Name, "has a conflict: " + Say(key) + " has another version", request.Refused("conflict"));
                 throw new InconsistentStateException("The record of " + Say(key) + " has another version.", stored ?? "", version ?? "");
             }
 
@@ -57,39 +58,47 @@ internal sealed class SimulatedStorage(SimulatedRun run, Pump pump, Dice dice)
         });
     }
 
-    private Task<T> AskAsync<T>(Machine machine, Misfortune misfortune, Dice draw, string text, Func<T> request)
+    private Task<T> AskAsync<T>(Request request, Dice draw, Func<T> make)
     {
         var answer = new TaskCompletionSource<T>();
-        run.Tell(machine.Name, text);
-        var slow = misfortune == Misfortune.Slow ? draw.Between(Pump.Second / 10, 3 * Pump.Second) : 0;
+        var machine = request.Machine;
+        run.Tell(machine.Name, request.Text, request.Sent);
+        var slow = request.Misfortune == Misfortune.Slow ? draw.Between(Pump.Second / 10, 3 * Pump.Second) : 0;
         if (slow > 0)
             run.Tell("storage", "is slow: " + machine.Name + " waits " + (slow / Pump.Millisecond) + " ms");
-        pump.After(dice.Exponential(Pump.Millisecond), null, EventKind.Table, "storage", () =>
+        run.Barriers.Pass(machine.Name, request.Text, () =>
         {
-            var end = Do(machine, misfortune, text, answer, request);
-            pump.After(dice.Exponential(Pump.Millisecond) + slow, machine, EventKind.Table, "storage answer", end);
+            if (machine.IsDead)
+                return;
+            pump.After(dice.Exponential(Pump.Millisecond), null, EventKind.Table, "storage", () =>
+            {
+                var end = Do(request, answer, make);
+                pump.After(dice.Exponential(Pump.Millisecond) + slow, machine, EventKind.Table, "storage answer", end);
+            });
         });
         return answer.Task;
     }
 
-    private Action Do<T>(Machine machine, Misfortune misfortune, string text, TaskCompletionSource<T> answer, Func<T> request)
+    private Action Do<T>(Request request, TaskCompletionSource<T> answer, Func<T> make)
     {
+        var (machine, misfortune, text) = (request.Machine, request.Misfortune, request.Text);
         try
         {
             if (misfortune == Misfortune.CrashBefore && run.CrashBut(machine, "before the storage has it: " + text))
                 return static () => { };
             if (misfortune == Misfortune.Refuse)
             {
-                run.Tell("storage", "refuses: " + machine.Name + " " + text);
+                run.Tell("storage", "refuses: " + machine.Name + " " + text, request.Refused("refused"));
                 throw new IOException("The simulated storage refuses.");
             }
 
-            var result = request();
+            var result = make();
             if (misfortune == Misfortune.CrashAfter)
                 run.CrashBut(machine, "after the storage has done it: " + text);
             if (misfortune == Misfortune.LoseAnswer)
             {
-                run.Tell("storage", "has done it, and its answer is lost: " + machine.Name + " " + text);
+                run.Tell(
+                    "storage", "has done it, and its answer is lost: " + machine.Name + " " + text, request.Refused("answer is lost"));
                 throw new IOException("The answer of the simulated storage is lost.");
             }
 
@@ -111,6 +120,15 @@ internal sealed class SimulatedStorage(SimulatedRun run, Pump pump, Dice dice)
     }
 
     private static string Say((string Storage, string State, GrainId Grain) key) => key.State + " of " + key.Grain;
+
+    private sealed record Request(Machine Machine, Misfortune Misfortune, string Verb, (string Storage, string State, GrainId Grain) Key)
+    {
+        internal string Text => Verb + " " + Say(Key);
+
+        internal Arrow Sent => new(Key.Grain.ToString(), Diagram.Storage, Verb + " " + Key.State);
+
+        internal Arrow Refused(string why) => new(Diagram.Storage, Key.Grain.ToString(), why, IsLost: true);
+    }
 
     /// <summary>A state as it was written.</summary>
     internal sealed record Record(string Version, BinaryData Content);

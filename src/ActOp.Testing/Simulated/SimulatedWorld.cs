@@ -1,5 +1,6 @@
 using ActOp.Runtime.Activations;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 using Orleans.Hosting;
 
 namespace ActOp.Testing.Simulated;
@@ -33,6 +34,12 @@ internal interface IWorldWatcher
 
     /// <summary>Something has happened to an activation.</summary>
     void Lived(Machine machine, Activation activation, LifeMachine before, LifeEvent happened);
+
+    /// <summary>Whether log lines of a category are wanted.</summary>
+    bool Hears(string category, LogLevel level);
+
+    /// <summary>A log line that is wanted.</summary>
+    void Logged(Machine machine, LogLevel level, string text);
 }
 
 /// <summary>Machines, their network, their table and their time: everything of a run that is not its workload.</summary>

@@ -1,6 +1,6 @@
 using Orleans.Concurrency;
 
-namespace ActOp.Verify.Tests;
+namespace ActOp.Planted;
 
 /// <summary>A wallet that asks another grain before it pays.</summary>
 public interface IWallet : IGrainWithStringKey
@@ -61,17 +61,10 @@ public sealed class ExactWallet : Grain, IExactWallet
 }
 
 /// <summary>Nothing goes wrong here: the order of turns is enough.</summary>
-public sealed class WalletTests
+internal static class WalletFaults
 {
-    [Fact]
-    public async Task An_invariant_that_reentrancy_breaks_is_found_and_reduced_to_two_commands()
-    {
-        var found = await Planted.FindAsync(PayAsync<IForgetfulWallet>, "The wallet has ");
-        Planted.AssertReduced(found, faults: 0, commands: 2);
-    }
-
-    [Fact]
-    public async Task A_wallet_that_looks_when_it_pays_passes() => await Simulation.Explore(Planted.Passed, PayAsync<IExactWallet>);
+    internal static PlantedFault Fault { get; } = new(
+        "wallet", "reentrancy breaks an invariant", PayAsync<IForgetfulWallet>, PayAsync<IExactWallet>, "The wallet has ", 0, 2);
 
     private static async Task PayAsync<TWallet>(SimulationWorld world)
         where TWallet : IWallet

@@ -1,7 +1,7 @@
 using Orleans.Concurrency;
 using Orleans.Providers;
 
-namespace ActOp.Verify.Tests;
+namespace ActOp.Planted;
 
 /// <summary>A seat that belongs to whoever has reserved it first. Who asks gets an answer while a reservation is written.</summary>
 public interface ISeat : IGrainWithStringKey
@@ -81,18 +81,10 @@ public sealed class PatientSeat : Grain<SeatState>, IPatientSeat
 }
 
 /// <summary>What was read once stays: a state that is told before it is durable is lost with its silo.</summary>
-public sealed class SeatTests
+internal static class SeatFaults
 {
-    [Fact]
-    public async Task A_state_that_is_read_before_it_is_durable_is_found_and_reduced_to_two_faults()
-    {
-        var found = await Planted.FindAsync(ReserveAsync<IHastySeat>, "The seat was ");
-        Planted.AssertReduced(found, faults: 2, commands: 2);
-    }
-
-    [Fact]
-    public async Task A_seat_that_tells_only_what_is_written_passes() =>
-        await Simulation.Explore(Planted.Passed, ReserveAsync<IPatientSeat>);
+    internal static PlantedFault Fault { get; } = new(
+        "seat", "a state is told before it is durable", ReserveAsync<IHastySeat>, ReserveAsync<IPatientSeat>, "The seat was ", 2, 2);
 
     private static async Task ReserveAsync<TSeat>(SimulationWorld world)
         where TSeat : ISeat
@@ -108,15 +100,15 @@ public sealed class SeatTests
             while (!isOver)
             {
                 string? owner = null;
-                await Planted.RetryAsync(world, async () => owner = await seat.GetOwner());
+                await PlantedFault.RetryAsync(world, async () => owner = await seat.GetOwner());
                 seen ??= owner;
                 world.Check(seen == owner, "The seat was " + seen + "'s and is " + (owner ?? "nobody") + "'s.");
                 await world.Delay(TimeSpan.FromMilliseconds(2));
             }
         });
         await Task.WhenAll(
-            world.Command("alice reserves", () => Planted.RetryAsync(world, () => seat.Reserve("alice"))),
-            world.Command("bob reserves", () => Planted.RetryAsync(world, () => seat.Reserve("bob"))));
+            world.Command("alice reserves", () => PlantedFault.RetryAsync(world, () => seat.Reserve("alice"))),
+            world.Command("bob reserves", () => PlantedFault.RetryAsync(world, () => seat.Reserve("bob"))));
         isOver = true;
         await looks;
     }

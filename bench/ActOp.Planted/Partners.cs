@@ -1,4 +1,4 @@
-namespace ActOp.Verify.Tests;
+namespace ActOp.Planted;
 
 /// <summary>A grain that calls another one of its kind, which may be calling it.</summary>
 public interface IPartner : IGrainWithIntegerKey
@@ -30,17 +30,10 @@ public sealed class ObligingPartner : Grain, IObligingPartner
 }
 
 /// <summary>A test that does not end in time says what waits.</summary>
-public sealed class TransferTests
+internal static class PartnerFaults
 {
-    [Fact]
-    public async Task Two_grains_that_wait_for_each_other_are_found()
-    {
-        var found = await Planted.FindAsync(GiveAsync<IStubbornPartner>, "TimeoutException");
-        Planted.AssertReduced(found, faults: 0, commands: 4);
-    }
-
-    [Fact]
-    public async Task Grains_that_get_while_they_give_pass() => await Simulation.Explore(Planted.Passed, GiveAsync<IObligingPartner>);
+    internal static PlantedFault Fault { get; } = new(
+        "partners", "two grains wait for each other", GiveAsync<IStubbornPartner>, GiveAsync<IObligingPartner>, "TimeoutException", 0, 4);
 
     private static async Task GiveAsync<TPartner>(SimulationWorld world)
         where TPartner : IPartner

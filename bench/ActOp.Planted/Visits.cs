@@ -1,6 +1,6 @@
 using Orleans.Providers;
 
-namespace ActOp.Verify.Tests;
+namespace ActOp.Planted;
 
 /// <summary>Counts visits.</summary>
 public interface IVisits : IGrainWithStringKey
@@ -58,18 +58,11 @@ public sealed class EagerVisits : Grain<VisitState>, IEagerVisits
 }
 
 /// <summary>What was acknowledged is there after a crash.</summary>
-public sealed class VisitTests
+internal static class VisitFaults
 {
-    [Fact]
-    public async Task An_acknowledged_call_that_a_crash_loses_is_found_and_reduced_to_one_fault()
-    {
-        var found = await Planted.FindAsync(VisitAsync<ILazyVisits>, "visits are counted");
-        Planted.AssertReduced(found, faults: 1, commands: 4);
-    }
-
-    [Fact]
-    public async Task Visits_that_are_written_before_they_are_acknowledged_pass() =>
-        await Simulation.Explore(Planted.Passed, VisitAsync<IEagerVisits>);
+    internal static PlantedFault Fault { get; } = new(
+        "visits", "what was acknowledged is lost with its silo", VisitAsync<ILazyVisits>, VisitAsync<IEagerVisits>,
+        "visits are counted", 1, 4);
 
     private static async Task VisitAsync<TVisits>(SimulationWorld world)
         where TVisits : IVisits
@@ -84,7 +77,7 @@ public sealed class VisitTests
             var number = visit;
             await world.Command("visit " + number, async () =>
             {
-                await Planted.RetryAsync(world, () => visits.Add(number));
+                await PlantedFault.RetryAsync(world, () => visits.Add(number));
                 made++;
             });
         }

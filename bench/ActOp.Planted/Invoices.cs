@@ -1,7 +1,7 @@
 using Orleans.Configuration;
 using Orleans.Providers;
 
-namespace ActOp.Verify.Tests;
+namespace ActOp.Planted;
 
 /// <summary>An invoice that is paid when it is due: by a reminder, which ends then.</summary>
 public interface IInvoice : IGrainWithStringKey
@@ -78,17 +78,10 @@ public sealed class NumberedInvoice : Invoice, INumberedInvoice
 }
 
 /// <summary>A tick that has paid and whose silo ends before the reminder does is followed by another one.</summary>
-public sealed class InvoiceTests
+internal static class InvoiceFaults
 {
-    [Fact]
-    public async Task A_reminder_that_pays_twice_is_found_and_reduced_to_one_fault()
-    {
-        var found = await Planted.FindAsync(PayAsync<IForgetfulInvoice>, "were paid");
-        Planted.AssertReduced(found, faults: 1, commands: 3);
-    }
-
-    [Fact]
-    public async Task An_invoice_with_a_number_passes() => await Simulation.Explore(Planted.Passed, PayAsync<INumberedInvoice>);
+    internal static PlantedFault Fault { get; } = new(
+        "invoice", "a reminder pays twice", PayAsync<IForgetfulInvoice>, PayAsync<INumberedInvoice>, "were paid", 1, 3);
 
     private static async Task PayAsync<TInvoice>(SimulationWorld world)
         where TInvoice : IInvoice
@@ -107,7 +100,7 @@ public sealed class InvoiceTests
             await world.Command("open an invoice", async () =>
             {
                 open += 10;
-                await Planted.RetryAsync(world, () => grain.Open(10));
+                await PlantedFault.RetryAsync(world, () => grain.Open(10));
             });
         }
 

@@ -1,6 +1,6 @@
 using Orleans.Providers;
 
-namespace ActOp.Verify.Tests;
+namespace ActOp.Planted;
 
 /// <summary>An account that is told what to add, and that clients tell again when they get no answer.</summary>
 public interface IAccount : IGrainWithStringKey
@@ -64,24 +64,11 @@ public sealed class CarefulAccount : Grain<AccountState>, ICarefulAccount
 }
 
 /// <summary>The first test of docs/verify.md.</summary>
-public sealed class AccountTests
+internal static class AccountFaults
 {
-    [Fact]
-    public async Task A_payment_that_is_made_again_after_a_lost_answer_is_found_and_reduced_to_one_fault_and_one_command()
-    {
-        var found = await Planted.FindAsync(PayAsync<ICarelessAccount>, "The balance is ");
-        Planted.AssertReduced(found, faults: 1, commands: 1);
-    }
-
-    [Fact]
-    public async Task An_account_that_knows_its_payments_passes()
-    {
-        var report = await Simulation.Explore(Planted.Passed, PayAsync<ICarefulAccount>);
-        TestContext.Current.TestOutputHelper?.WriteLine(report.ToString());
-        Assert.Equal(Planted.Passed, report.Runs);
-        Assert.True(report.Faults > 0);
-        Assert.True(report.Calls >= 5 * Planted.Passed);
-    }
+    internal static PlantedFault Fault { get; } = new(
+        "account", "a payment is made again after an answer that was lost", PayAsync<ICarelessAccount>, PayAsync<ICarefulAccount>,
+        "The balance is ", 1, 1);
 
     private static async Task PayAsync<TAccount>(SimulationWorld world)
         where TAccount : IAccount
@@ -97,7 +84,7 @@ public sealed class AccountTests
             await world.Command("pay " + number, async () =>
             {
                 paid += 10;
-                await Planted.RetryAsync(world, () => account.Deposit(number, 10));
+                await PlantedFault.RetryAsync(world, () => account.Deposit(number, 10));
             });
         }
 

@@ -1,0 +1,2 @@
+// A simulation takes the thread pool of the process.
+[assembly: CollectionBehavior(DisableTestParallelization = true)]
