@@ -17,10 +17,10 @@ internal sealed class HaloShape
     private const double Rate = 2_000;
 
     /// <summary>Windows that are waited for rest, at most.</summary>
-    private const int MostWindows = 8;
+    private const int MostWindows = 24;
 
-    /// <summary>A window with more than this share of the processor time of the one before is at rest.</summary>
-    private const double AtRest = 0.95;
+    /// <summary>The compiler has less than this share of the processor time of the silos when they are at rest.</summary>
+    private const double AtRest = 0.03;
 
     private readonly ShapeRun _run;
     private readonly IHaloPeer _peer;
@@ -53,7 +53,7 @@ internal sealed class HaloShape
         await ApplyAsync(true);
         await OpenAsync(TimeSpan.FromSeconds(_run.IsShort ? 1 : 20));
         _run.Cost("halo, remote share after 20 s", "%", 100 * await RemoteShareAsync());
-        _run.Cost("halo, until the processor time of a request is at rest", "s", await RestAsync());
+        _run.Cost("halo, until the silos' code is compiled", "s", await RestAsync());
         var cpu = _run.SiloCpu;
         var (latency, tally) = await OpenAsync(TimeSpan.FromSeconds(_run.IsShort ? 1 : 10));
         _run.Cost("halo, 2,000 requests/s, p50", "ms", latency.P50);
@@ -70,22 +70,20 @@ internal sealed class HaloShape
         WhileGamesGoOnAsync(() => CallShapes.OpenLoopAsync(Rate, length, AskAsync));
 
     /// <summary>
-    /// Goes on until the processor time of a request has ceased to fall: while the silos' code is compiled, it says little about them.
+    /// Goes on until the silos' code is compiled: half of their processor time says little about them before.
     /// </summary>
     /// <returns>Seconds since the begin of the load.</returns>
     private async Task<double> RestAsync()
     {
         var window = TimeSpan.FromSeconds(_run.IsShort ? 0.5 : 5);
-        var (before, waited) = (double.PositiveInfinity, TimeSpan.FromSeconds(_run.IsShort ? 1 : 20));
-        for (var windows = 0; windows < MostWindows; windows++)
+        var waited = TimeSpan.FromSeconds(_run.IsShort ? 1 : 20);
+        for (var windows = 0; windows < (_run.IsShort ? 2 : MostWindows); windows++)
         {
-            var cpu = _run.SiloCpu;
-            var (_, tally) = await OpenAsync(window);
-            var now = (_run.SiloCpu - cpu).TotalMicroseconds / tally.Answered;
+            var (cpu, compilation) = (_run.SiloCpu, _run.CompilationCpu);
+            await OpenAsync(window);
             waited += window;
-            if (now > AtRest * before)
+            if (_run.CompilationCpu - compilation < AtRest * (_run.SiloCpu - cpu))
                 break;
-            before = now;
         }
 
         return waited.TotalSeconds;

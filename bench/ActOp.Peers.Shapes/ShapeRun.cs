@@ -17,6 +17,9 @@ public interface ISiloProcess : IAsyncDisposable
     /// <summary>Processor time so far; 0 when it has ended.</summary>
     TimeSpan Cpu { get; }
 
+    /// <summary>Of this, the time that compiled methods again while it ran; 0 if that is not known.</summary>
+    TimeSpan CompilationCpu { get; }
+
     /// <summary>Ends it without a chance to say anything.</summary>
     void Kill();
 }
@@ -42,6 +45,9 @@ public sealed class ShapeRun(IPeerRuntime runtime, ShapeSettings settings, Actio
 
     /// <summary>Processor time of the silos in processes of their own.</summary>
     public TimeSpan SiloCpu => _silos.Aggregate(TimeSpan.Zero, static (sum, silo) => sum + silo.Cpu);
+
+    /// <summary>What the compiler of the silos' code has of this.</summary>
+    public TimeSpan CompilationCpu => _silos.Aggregate(TimeSpan.Zero, static (sum, silo) => sum + silo.CompilationCpu);
 
     /// <summary>Reports a value of which more is better.</summary>
     public void Rate(string name, string unit, double value) => report(new Measure(name, unit, value, true));
@@ -106,6 +112,9 @@ public sealed class LocalSilo : ISiloProcess
 
     /// <inheritdoc/>
     public TimeSpan Cpu => _process.HasExited ? TimeSpan.Zero : _process.Cpu;
+
+    /// <inheritdoc/>
+    public TimeSpan CompilationCpu => _process.HasExited ? TimeSpan.Zero : _process.CompilationCpu;
 
     /// <summary>Starts it, and waits until it is active.</summary>
     /// <param name="program">The program of the runtime.</param>

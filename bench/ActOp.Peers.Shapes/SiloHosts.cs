@@ -173,6 +173,8 @@ internal sealed class SiloHost : IDisposable
     {
         public TimeSpan Cpu => TimeSpan.FromMilliseconds(host.Ask(new SiloOrder("cpu", number)).CpuMilliseconds);
 
+        public TimeSpan CompilationCpu => TimeSpan.Zero;
+
         public void Kill() => host.Ask(new SiloOrder("kill", number));
 
         public ValueTask DisposeAsync() => default;

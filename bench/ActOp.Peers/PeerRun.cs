@@ -29,7 +29,7 @@ internal sealed class PeerRun(PeerSettings settings)
 
     private const int FrameBytes = 50;
     private const int LongEvery = 3;
-    private static readonly TimeSpan LongLimit = TimeSpan.FromMinutes(3);
+    private static readonly TimeSpan LongLimit = TimeSpan.FromMinutes(4);
     private static readonly TimeSpan ShortLimit = TimeSpan.FromMinutes(2);
 
     internal async Task<PeerResults> PlayAsync(CancellationToken cancellation)

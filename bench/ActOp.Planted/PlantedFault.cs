@@ -23,7 +23,7 @@ internal sealed record PlantedFault(
         AccountFaults.Fault, VisitFaults.Fault, SeatFaults.Fault, CellFaults.Fault, InvoiceFaults.Fault, WalletFaults.Fault,
         PartnerFaults.Fault, CounterFaults.Fault, TotalFaults.Fault, HallFaults.Fault, CommitFaults.TwoPhases,
         CommitFaults.WithTermination, CommitFaults.ThreePhases, GossipFaults.Fault, ReplicaFaults.Strong, ReplicaFaults.Causal,
-        ReplicaFaults.Eventual,
+        ReplicaFaults.Eventual, BellFaults.Fault, SessionFaults.Fault,
     ];
 
     public override string ToString() => Name;

@@ -124,6 +124,11 @@ public sealed record SimulationBudget
 /// <param name="Simulated">Virtual time of all runs.</param>
 public sealed record SimulationReport(int Runs, long Steps, long Calls, long Faults, TimeSpan Simulated)
 {
+    /// <summary>
+    /// Over the histories of all runs, with the times of all steps: the same build plays the same on each machine and in each folder.
+    /// </summary>
+    public ulong Hash { get; init; }
+
     /// <summary>The situations of <see cref="SimulationWorld.Sometimes"/>, each with the number of runs in which it was so.</summary>
     public IReadOnlyDictionary<string, int> Situations { get; init; } = ReadOnlyDictionary<string, int>.Empty;
 }

@@ -63,11 +63,26 @@ public sealed class SimulationWorld
     /// <param name="pauses">Silos stand still for a while.</param>
     /// <param name="moves">Activations end, or move to another silo, after a call.</param>
     /// <param name="messages">Calls without an answer (<c>[OneWay]</c>) do not arrive.</param>
+    /// <param name="duplicates">Calls without an answer, and ticks of reminders, come twice.</param>
+    /// <param name="clocks">
+    /// The wall clocks of silos, <c>TimeProvider.GetUtcNow</c>, are set forward or back, by seconds or hours. Timers keep their times.
+    /// </param>
     public void RandomFaults(
-        bool crash = false, bool partitions = false, bool storage = false, bool pauses = false, bool moves = false, bool messages = false)
+        bool crash = false, bool partitions = false, bool storage = false, bool pauses = false, bool moves = false, bool messages = false,
+        bool duplicates = false, bool clocks = false)
     {
         _run.CheckNotStarted();
-        _run.Kinds = new RandomFaultKinds(crash, partitions, storage, pauses, moves, messages);
+        _run.Kinds = new RandomFaultKinds
+        {
+            Crash = crash,
+            Partitions = partitions,
+            Storage = storage,
+            Pauses = pauses,
+            Moves = moves,
+            Messages = messages,
+            Duplicates = duplicates,
+            Clocks = clocks,
+        };
     }
 
     /// <summary>Starts the silos and the client, and waits until all of them know each other.</summary>
@@ -189,6 +204,17 @@ public sealed class SimulationWorld
     {
         ArgumentException.ThrowIfNullOrEmpty(point);
         return _run.Barriers.PassAsync("test", point);
+    }
+
+    /// <summary>
+    /// Names of the silos that run and have an activation of a grain now, such as <c>silo2.3</c>: after <see cref="Settle"/>, one at most.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">The cluster has not been started.</exception>
+    public IReadOnlyList<string> SilosOf(IAddressable grain)
+    {
+        ArgumentNullException.ThrowIfNull(grain);
+        _run.CheckStarted();
+        return _run.SilosOf(grain.GetGrainId());
     }
 
     /// <summary>Adds a line to the story.</summary>

@@ -111,6 +111,30 @@ public sealed class OracleTests
     }
 
     [Fact]
+    public async Task A_grain_is_active_on_one_silo_after_all_has_settled()
+    {
+        var report = await Simulation.Explore(10, static async world =>
+        {
+            world.RandomFaults(crash: true, partitions: true, moves: true);
+            await world.Start();
+            var counter = world.Grains.GetGrain<ICounter>("one");
+            world.Check(world.SilosOf(counter).Count == 0, "It is active before its first call.");
+            for (var call = 0; call < 20; call++)
+            {
+                await PlantedFault.RetryAsync(world, () => counter.Get());
+                world.Sometimes(world.SilosOf(counter) is ["silo1.2" or "silo1.3" or "silo1.4"], "on the first silo");
+            }
+
+            await world.Settle();
+            await counter.Get();
+            var silos = world.SilosOf(counter);
+            world.Check(silos.Count == 1, "It is active on " + string.Join(", ", silos) + ".");
+        });
+        Assert.True(report.Situations["on the first silo"] > 0);
+        Assert.NotEqual(0UL, report.Hash);
+    }
+
+    [Fact]
     public async Task A_call_that_fails_is_not_acknowledged()
     {
         await Simulation.Explore(1, static async world =>

@@ -1,6 +1,8 @@
 using System.CommandLine;
+using System.Globalization;
 using ActOp.Bench.Calls;
 using ActOp.Floors;
+using ActOp.Planted;
 using ActOp.Testing;
 
 namespace ActOp.Bench.Verify;
@@ -39,7 +41,7 @@ internal static class VerifyCommand
         var bars = new Option<bool>("--ignore-bars") { Description = "Succeed when a bar is missed too." };
         var command = new Command("verify", "How fast simulations of an application's grains are. Fails when a bar is missed.")
         {
-            runs, seeds, calls, json, bars, PlantedCommand.Build(), PlantedCommand.BuildOmissions(),
+            runs, seeds, calls, json, bars, PlantedCommand.Build(), PlantedCommand.BuildOmissions(), BuildHash(),
         };
         command.SetAction(async (parsed, _) =>
         {
@@ -56,6 +58,34 @@ internal static class VerifyCommand
                 async (settings, write) => write(await CallsAsync(settings.Runs, count)),
             ];
             return await BenchCommands.Run(measurements, new CallSettings(repeats, 0), parsed.GetValue(json)) || parsed.GetValue(bars) ? 0 : 1;
+        });
+        return command;
+    }
+
+    private static Command BuildHash()
+    {
+        var seeds = new Option<int>("--seeds") { Description = "Simulations of each test.", DefaultValueFactory = _ => 10 };
+        var command = new Command("hash", "Prints hashes over the histories of grains without the planted faults: to compare machines.")
+        {
+            seeds,
+        };
+        command.SetAction(async (parsed, _) =>
+        {
+            var count = parsed.GetValue(seeds);
+            if (count is < 1 or > 10_000)
+            {
+                Console.Error.WriteLine("--seeds must be 1 to 10000.");
+                return 2;
+            }
+
+            foreach (var fault in PlantedFault.All)
+            {
+                var report = await Simulation.Explore(count, fault.Sound, Budget);
+                Console.WriteLine(string.Create(
+                    CultureInfo.InvariantCulture, $"{fault.Name,-40} {report.Runs,6} runs {report.Steps,9} steps {report.Hash:x16}"));
+            }
+
+            return 0;
         });
         return command;
     }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using System.Reflection;
 
 namespace ActOp.Harness.Processes;
@@ -10,6 +11,9 @@ namespace ActOp.Harness.Processes;
 /// </summary>
 public sealed class ChildProcess : IAsyncDisposable
 {
+    /// <summary>How .NET names it; the system keeps 15 letters.</summary>
+    private const string Compiler = ".NET Tiered Com";
+
     private const int TailLines = 30;
     private static readonly TimeSpan StopLimit = TimeSpan.FromSeconds(10);
     private readonly Process _process;
@@ -57,6 +61,38 @@ public sealed class ChildProcess : IAsyncDisposable
             return _process.TotalProcessorTime;
         }
     }
+
+    /// <summary>
+    /// Processor time of the thread that compiles methods again while the process runs; 0 where the system does not tell (not Linux).
+    /// </summary>
+    public TimeSpan CompilationCpu
+    {
+        get
+        {
+            var folder = "/proc/" + _process.Id.ToString(CultureInfo.InvariantCulture) + "/task";
+            if (!Directory.Exists(folder))
+                return TimeSpan.Zero;
+            var time = TimeSpan.Zero;
+            foreach (var thread in Directory.EnumerateDirectories(folder))
+            {
+                try
+                {
+                    if (File.ReadAllText(thread + "/comm").StartsWith(Compiler, StringComparison.Ordinal))
+                        time += NanosecondsOf(File.ReadAllText(thread + "/schedstat"));
+                }
+                catch (IOException)
+                {
+                    // The thread has ended.
+                }
+            }
+
+            return time;
+        }
+    }
+
+    /// <summary>The first number of what Linux says of a thread's scheduling: its time on a processor.</summary>
+    private static TimeSpan NanosecondsOf(string schedule) =>
+        TimeSpan.FromMicroseconds(long.Parse(schedule.Split(' ')[0], CultureInfo.InvariantCulture) / 1000.0);
 
     /// <summary>
     /// Starts this program again with other arguments. <paramref name="take"/> returns false for a line it does not understand. The thread

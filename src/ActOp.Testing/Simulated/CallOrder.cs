@@ -128,9 +128,9 @@ internal sealed class CallOrder<TModel>(IReadOnlyList<CallRecord<TModel>> calls,
     {
         if (calls[call].HasResult || calls[call].Same is not { } same)
             return false;
-        for (var i = 0; i < call; i++)
+        for (var i = 0; i < calls.Count; i++)
         {
-            if (!_isPlaced[i] && !calls[i].HasResult && calls[i].Same == same)
+            if (!_isPlaced[i] && !calls[i].HasResult && calls[i].Same == same && calls[i].Begun < calls[call].Begun)
                 return true;
         }
 

@@ -46,6 +46,11 @@ internal sealed class CallWatch(SimulatedRun run, Machine machine, Pump pump) : 
         try
         {
             await context.Invoke().ConfigureAwait(true);
+            if (MayRepeat(context) && run.Faults.OfDelivery() == Misfortune.Repeat)
+            {
+                run.Tell(machine.Name, "gets it again: " + call + arguments, new Arrow(caller, grain, context.MethodName + ", again"));
+                await context.Invoke().ConfigureAwait(true);
+            }
         }
         catch (Exception exception)
         {
@@ -84,6 +89,9 @@ internal sealed class CallWatch(SimulatedRun run, Machine machine, Pump pump) : 
     private static bool IsOneWay(IIncomingGrainCallContext context) =>
         context.Request is IRequest request && (request.Options & InvokeMethodOptions.OneWay) != 0
         && context.InterfaceMethod.DeclaringType?.Assembly.IsDefined(typeof(OfRuntimeAttribute), inherit: false) == false;
+
+    private static bool MayRepeat(IIncomingGrainCallContext context) =>
+        IsOneWay(context) || (context.Grain is IRemindable && context.MethodName == nameof(IRemindable.ReceiveReminder));
 
     /// <summary>Who takes part in a call: a grain of the application, or the test.</summary>
     private static string NameOf(GrainId? grain) => grain is { } id && !SystemGrainIds.IsSystemGrain(id) ? id.ToString() : Diagram.Test;

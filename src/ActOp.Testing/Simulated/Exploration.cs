@@ -16,6 +16,7 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
     private long _faults;
     private long _simulated;
     private long _breakAt;
+    private ulong _hash;
     private readonly SortedDictionary<string, int> _situations = new(StringComparer.Ordinal);
 
     /// <exception cref="SimulationException">A run fails.</exception>
@@ -111,13 +112,18 @@ internal sealed class Exploration(Func<SimulationWorld, Task> test, SimulationBu
     private string Explain(ulong seed, RunPlan plan) =>
         Divergence.Explain(trace => new SimulatedRun(seed, plan, budget, isRecorded: false, trace).Play(test));
 
-    private SimulationReport Report() => new(_runs, _steps, _calls, _faults, new TimeSpan(_simulated)) { Situations = _situations };
+    private SimulationReport Report() => new(_runs, _steps, _calls, _faults, new TimeSpan(_simulated))
+    {
+        Situations = _situations,
+        Hash = _hash,
+    };
 
     private RunOutcome Play(ulong seed, RunPlan plan, bool isRecorded = false)
     {
         var outcome = new SimulatedRun(seed, plan, budget, isRecorded) { BreakAt = _breakAt }.Play(test);
         _runs++;
         _steps += outcome.Steps;
+        _hash = (_hash ^ outcome.Hash) * 1099511628211UL;
         _calls += outcome.Calls;
         _faults += outcome.Faults.Count;
         _simulated += outcome.Simulated.Ticks;

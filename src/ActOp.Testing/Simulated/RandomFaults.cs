@@ -3,7 +3,24 @@ using System.Globalization;
 namespace ActOp.Testing.Simulated;
 
 /// <summary>What may go wrong by chance.</summary>
-internal sealed record RandomFaultKinds(bool Crash, bool Partitions, bool Storage, bool Pauses, bool Moves, bool Messages);
+internal sealed record RandomFaultKinds
+{
+    internal bool Crash { get; init; }
+
+    internal bool Partitions { get; init; }
+
+    internal bool Storage { get; init; }
+
+    internal bool Pauses { get; init; }
+
+    internal bool Moves { get; init; }
+
+    internal bool Messages { get; init; }
+
+    internal bool Duplicates { get; init; }
+
+    internal bool Clocks { get; init; }
+}
 
 /// <summary>What happens to a call, a request to a storage, or a cluster, beside what the test does.</summary>
 internal enum Misfortune
@@ -21,6 +38,9 @@ internal enum Misfortune
 
     /// <summary>A call without an answer does not arrive.</summary>
     LoseMessage,
+
+    /// <summary>A call without an answer, or a tick of a reminder, comes twice.</summary>
+    Repeat,
 
     /// <summary>The activation ends after the call.</summary>
     Deactivate,
@@ -45,6 +65,9 @@ internal enum Misfortune
 
     /// <summary>A silo ends at any moment.</summary>
     Crash,
+
+    /// <summary>The wall clock of a silo is set.</summary>
+    Clock,
 }
 
 /// <summary>
@@ -60,6 +83,7 @@ internal sealed class RandomFaults
     private readonly RunPlan _plan;
     private readonly Dictionary<char, List<int>> _moments = [];
     private readonly double _messages;
+    private readonly double _repeats;
     private readonly double _crashes;
     private readonly double _links;
     private readonly double _moves;
@@ -85,7 +109,10 @@ internal sealed class RandomFaults
             ofTime.Add(Misfortune.Partition);
         if (kinds.Pauses && rates.Chance(0.7))
             ofTime.Add(Misfortune.Pause);
+        if (kinds.Clocks && rates.Chance(0.7))
+            ofTime.Add(Misfortune.Clock);
         _ofTime = [.. ofTime];
+        _repeats = Rate(rates, kinds.Duplicates, [0, 0.05, 0.2, 0.5]);
     }
 
     /// <summary>The last command of the test that has begun; <see cref="NoCommand"/> before the first one.</summary>
@@ -122,6 +149,9 @@ internal sealed class RandomFaults
             Messages++;
         return At('m', dice => dice.Chance(_messages) ? Misfortune.LoseMessage : Misfortune.None).Kind;
     }
+
+    /// <summary>What happens to the next call without an answer that arrives, or to the next tick of a reminder.</summary>
+    internal Misfortune OfDelivery() => At('d', dice => dice.Chance(_repeats) ? Misfortune.Repeat : Misfortune.None).Kind;
 
     /// <summary>What happens to the next read of a storage.</summary>
     internal (Misfortune Kind, Dice Dice) OfRead() => At('r', dice =>

@@ -77,7 +77,7 @@ internal sealed class SimulatedRun : IWorldWatcher
 
     internal List<Action<IClientBuilder>> ClientConfigurations { get; } = [];
 
-    internal RandomFaultKinds Kinds { get; set; } = new(false, false, false, false, false, false);
+    internal RandomFaultKinds Kinds { get; set; } = new();
 
     internal RandomFaults Faults { get; private set; }
 
@@ -300,6 +300,11 @@ internal sealed class SimulatedRun : IWorldWatcher
         }
     }
 
+    /// <summary>Names of the silos that have an activation of a grain now, and run.</summary>
+    internal IReadOnlyList<string> SilosOf(GrainId grain) =>
+        [.. _world.Silos.Where(one => one is { IsRunning: true, State: MachineState.Up } && one.Node.Activations.TryGet(grain, out _))
+            .Select(static one => one.Name)];
+
     private static int HostOf(int node) => node == 0 ? ClientHost : node;
 
     private static string NameOf(int node) => node == 0 ? "the client" : "silo" + node;
@@ -444,6 +449,9 @@ internal sealed class SimulatedRun : IWorldWatcher
             case Misfortune.Pause:
                 Pause(silo, length);
                 break;
+            case Misfortune.Clock:
+                SetClock(silo, dice);
+                break;
             default:
                 CutOff(silo, dice.Pick<Machine>([.. _world.Machines.Where(one => one != silo)]), length);
                 break;
@@ -457,6 +465,13 @@ internal sealed class SimulatedRun : IWorldWatcher
         Tell(silo.Name, "stands still for " + (length / Pump.Millisecond) + " ms");
         silo.Pause();
         Pump.After(length, null, EventKind.Fault, "resume", silo.Resume);
+    }
+
+    /// <summary>The monotonic clock goes on: timers keep their times.</summary>
+    private void SetClock(Machine silo, Dice dice)
+    {
+        silo.Clock.WallError = dice.Pick<long>([-1, 1]) * dice.Exponential(dice.Pick<long>([1, 60, 3600]) * Pump.Second);
+        Tell(silo.Name, "has its clock set by " + new TimeSpan(silo.Clock.WallError));
     }
 
     private void CutOff(Machine silo, Machine other, long length)

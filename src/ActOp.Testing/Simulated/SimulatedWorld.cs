@@ -121,6 +121,7 @@ internal class SimulatedWorld
         {
             machine.Driver.Slowness = 1;
             machine.IsOutOfDescriptors = false;
+            machine.Clock.WallError = 0;
             machine.Resume();
         }
     }
