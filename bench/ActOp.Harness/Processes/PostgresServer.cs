@@ -121,8 +121,14 @@ public sealed partial class PostgresServer : IAsyncDisposable
     {
         if (_shell is null)
             return;
-        foreach (var process in Processes())
-            Signal(process, SigKill);
+        // One that the server has just started may not be among them. It would wait for a lock of the others for ever, and keep the pipe.
+        using var limit = new CancellationTokenSource(Limit);
+        for (var left = Processes(); left.Count > 0; left = Processes())
+        {
+            left.ForEach(static process => Signal(process, SigKill));
+            await Task.Delay(10, limit.Token).ConfigureAwait(false);
+        }
+
         await _shell.DisposeAsync().ConfigureAwait(false);
         _shell = null;
     }
@@ -180,24 +186,25 @@ public sealed partial class PostgresServer : IAsyncDisposable
         && !line.Contains("the database system is", StringComparison.Ordinal)
         && !line.Contains("terminating connection", StringComparison.Ordinal);
 
-    /// <summary>The server and its children, the server first: it starts no others after that.</summary>
+    /// <summary>
+    /// The server and its children, the server first. They work in the folder of its data, and those that outlive it do so, too.
+    /// </summary>
     private List<int> Processes()
     {
-        List<int> found = [_id];
+        var data = Path.Combine(_folder, "data");
+        List<int> found = [];
         foreach (var folder in Directory.EnumerateDirectories("/proc"))
         {
             if (!int.TryParse(Path.GetFileName(folder), out var process))
                 continue;
             try
             {
-                // After the name in parentheses: the state and the parent.
-                var stat = File.ReadAllText(folder + "/stat");
-                if (int.Parse(stat[(stat.LastIndexOf(')') + 2)..].Split(' ')[1], CultureInfo.InvariantCulture) == _id)
-                    found.Add(process);
+                if (new FileInfo(folder + "/cwd").LinkTarget == data)
+                    found.Insert(process == _id ? 0 : found.Count, process);
             }
-            catch (IOException)
+            catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
             {
-                // It has just ended.
+                // It has just ended, or is somebody else's.
             }
         }
 
