@@ -41,23 +41,14 @@ public sealed class CarelessAccount : Grain<AccountState>, ICarelessAccount
 
 /// <summary>A payment has a number, and one that was made is not made again; a write in doubt ends the activation.</summary>
 [StorageProvider(ProviderName = "bank")]
-public sealed class CarefulAccount : Grain<AccountState>, ICarefulAccount
+public sealed class CarefulAccount : CarefulGrain<AccountState>, ICarefulAccount
 {
     public async Task Deposit(int payment, int amount)
     {
         if (!State.Payments.Add(payment))
             return;
         State.Balance += amount;
-        try
-        {
-            await WriteStateAsync();
-        }
-        catch
-        {
-            // What was written is not known: the next call reads it.
-            await ReadStateAsync();
-            throw;
-        }
+        await WriteOrReadAsync();
     }
 
     public Task<int> GetBalance() => Task.FromResult(State.Balance);

@@ -31,21 +31,12 @@ public sealed class PaymentState
 }
 
 [StorageProvider(ProviderName = "payments")]
-public sealed class Payments : Grain<PaymentState>, IPayments
+public sealed class Payments : CarefulGrain<PaymentState>, IPayments
 {
     public async Task Pay(string number, int amount)
     {
-        if (!State.Payments.TryAdd(number, amount))
-            return;
-        try
-        {
-            await WriteStateAsync();
-        }
-        catch
-        {
-            await ReadStateAsync();
-            throw;
-        }
+        if (State.Payments.TryAdd(number, amount))
+            await WriteOrReadAsync();
     }
 
     public Task<int> GetSum() => Task.FromResult(State.Payments.Values.Sum());

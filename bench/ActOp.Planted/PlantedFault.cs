@@ -18,6 +18,9 @@ internal sealed record PlantedFault(
     /// <summary>Each is found by one of so many seeds.</summary>
     internal const int MostSeeds = 1000;
 
+    /// <summary>On a machine that is busy with other things, reducing takes long.</summary>
+    internal static SimulationBudget Patient { get; } = new() { RealTime = TimeSpan.FromMinutes(10) };
+
     internal static IReadOnlyList<PlantedFault> All { get; } =
     [
         AccountFaults.Fault, VisitFaults.Fault, SeatFaults.Fault, CellFaults.Fault, InvoiceFaults.Fault, WalletFaults.Fault,

@@ -43,7 +43,7 @@ public sealed class HastySeat : Grain<SeatState>, IHastySeat
 }
 
 [StorageProvider(ProviderName = "seats")]
-public sealed class PatientSeat : Grain<SeatState>, IPatientSeat
+public sealed class PatientSeat : CarefulGrain<SeatState>, IPatientSeat
 {
     private string? _written;
 
@@ -60,12 +60,7 @@ public sealed class PatientSeat : Grain<SeatState>, IPatientSeat
             try
             {
                 State.Owner = guest;
-                await WriteStateAsync();
-            }
-            catch
-            {
-                await ReadStateAsync();
-                throw;
+                await WriteOrReadAsync();
             }
             finally
             {

@@ -28,7 +28,7 @@ public sealed class TotalState
 }
 
 /// <summary>What both do: an event is a power of two, so that the sum says which were added.</summary>
-public abstract class Total : Grain<TotalState>, ITotal
+public abstract class Total : CarefulGrain<TotalState>, ITotal
 {
     public async Task Listen()
     {
@@ -59,16 +59,8 @@ public sealed class OrderlyTotal : Total, IOrderlyTotal
         if (!State.Seen.Add(number))
             return;
         State.Sum += number;
-        try
-        {
-            await WriteStateAsync();
-        }
-        catch
-        {
-            // It comes again, and is added then, unless it was written.
-            await ReadStateAsync();
-            throw;
-        }
+        // If it fails, it comes again, and is added then, unless it was written.
+        await WriteOrReadAsync();
     }
 }
 

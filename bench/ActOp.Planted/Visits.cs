@@ -38,20 +38,12 @@ public sealed class LazyVisits : Grain<VisitState>, ILazyVisits
 }
 
 [StorageProvider(ProviderName = "visits")]
-public sealed class EagerVisits : Grain<VisitState>, IEagerVisits
+public sealed class EagerVisits : CarefulGrain<VisitState>, IEagerVisits
 {
-    public async Task Add(int visit)
+    public Task Add(int visit)
     {
         State.Visits.Add(visit);
-        try
-        {
-            await WriteStateAsync();
-        }
-        catch
-        {
-            await ReadStateAsync();
-            throw;
-        }
+        return WriteOrReadAsync();
     }
 
     public Task<int> GetCount() => Task.FromResult(State.Visits.Count);

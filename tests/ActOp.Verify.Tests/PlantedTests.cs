@@ -9,9 +9,6 @@ public sealed class PlantedTests
     /// <summary>Seeds that a grain without the fault passes.</summary>
     private const int Passed = 15;
 
-    /// <summary>On a machine that is busy with other things, reducing takes long.</summary>
-    private static readonly SimulationBudget Patient = new() { RealTime = TimeSpan.FromMinutes(10) };
-
     public static TheoryData<string> Names => [.. PlantedFault.All.Select(static one => one.Name)];
 
     [Theory]
@@ -19,7 +16,7 @@ public sealed class PlantedTests
     public async Task A_planted_fault_is_found_reduced_and_played_again(string name)
     {
         var fault = Named(name);
-        var found = await Assert.ThrowsAsync<SimulationException>(() => Simulation.Explore(PlantedFault.MostSeeds, fault.Faulty, Patient));
+        var found = await Assert.ThrowsAsync<SimulationException>(() => Simulation.Explore(PlantedFault.MostSeeds, fault.Faulty, PlantedFault.Patient));
         TestContext.Current.TestOutputHelper?.WriteLine(found.Message);
         Assert.Contains(fault.Failure, found.Failure, StringComparison.Ordinal);
         var seed = found.Seed.ToString(CultureInfo.InvariantCulture);
@@ -36,7 +33,7 @@ public sealed class PlantedTests
     [MemberData(nameof(Names))]
     public async Task The_same_grains_without_the_fault_pass(string name)
     {
-        var report = await Simulation.Explore(Passed, Named(name).Sound, Patient);
+        var report = await Simulation.Explore(Passed, Named(name).Sound, PlantedFault.Patient);
         TestContext.Current.TestOutputHelper?.WriteLine(report.ToString());
         Assert.Equal(Passed, report.Runs);
         Assert.True(report.Calls >= Passed);

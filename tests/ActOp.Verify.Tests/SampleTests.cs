@@ -1,3 +1,4 @@
+using ActOp.Planted;
 using Chat;
 using Shop;
 
@@ -66,7 +67,7 @@ public sealed class SampleTests
         world.RandomFaults(crash: !isCalm, storage: !isCalm);
         await world.Start();
         var product = world.Grains.GetGrain<IProductGrain>("tea");
-        await RetryAsync(world, () => product.Put("Tea", 2.5m, InStock));
+        await PlantedFault.RetryAsync(world, () => product.Put("Tea", 2.5m, InStock));
         var carts = Enumerable.Range(0, 3).Select(customer => world.Grains.GetGrain<ICartGrain>("customer" + customer)).ToArray();
         var sold = 0;
         for (var number = 0; number < 12; number++)
@@ -96,9 +97,9 @@ public sealed class SampleTests
 
         await world.Settle();
         var (inStock, inCarts) = (0, 0);
-        await RetryAsync(world, async () => inStock = (await product.Get())!.InStock);
+        await PlantedFault.RetryAsync(world, async () => inStock = (await product.Get())!.InStock);
         foreach (var cart in carts)
-            await RetryAsync(world, async () => inCarts += (await cart.Get()).Sum(static item => item.Quantity));
+            await PlantedFault.RetryAsync(world, async () => inCarts += (await cart.Get()).Sum(static item => item.Quantity));
         var sum = inStock + inCarts + sold;
         world.Check(inStock >= 0 && (isCalm ? sum == InStock : sum <= InStock),
             "Of " + InStock + " pieces, " + inStock + " are in stock, " + inCarts + " in carts and " + sold + " sold.");
@@ -106,21 +107,5 @@ public sealed class SampleTests
         static async Task TakeAsync(ICartGrain cart, int pieces) => await cart.TryAdd("tea", pieces);
 
         async Task BuyAsync(ICartGrain cart) => sold += (await cart.CheckOut()).Sum(static item => item.Quantity);
-    }
-
-    private static async Task RetryAsync(SimulationWorld world, Func<Task> call)
-    {
-        for (var attempt = 1; ; attempt++)
-        {
-            try
-            {
-                await call();
-                return;
-            }
-            catch (Exception exception) when (exception is not SimulationException && attempt < 40)
-            {
-                await world.Delay(TimeSpan.FromMilliseconds(250));
-            }
-        }
     }
 }

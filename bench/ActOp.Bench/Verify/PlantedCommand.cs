@@ -12,9 +12,6 @@ internal static class PlantedCommand
     private const int MostFaults = 5;
     private const int MostCommands = 12;
 
-    /// <summary>On a machine that is busy with other things, reducing takes long.</summary>
-    private static readonly SimulationBudget Patient = new() { RealTime = TimeSpan.FromMinutes(10) };
-
     internal static Command Build()
     {
         var seeds = new Option<int>("--seeds") { Description = "Seeds for each fault.", DefaultValueFactory = _ => PlantedFault.MostSeeds };
@@ -81,7 +78,7 @@ internal static class PlantedCommand
     {
         try
         {
-            await Simulation.Explore(seeds, fault.Faulty, Patient);
+            await Simulation.Explore(seeds, fault.Faulty, PlantedFault.Patient);
             write(One(fault.Name + ": NOT found", "seeds", seeds, "found", met: false));
         }
         catch (SimulationException found) when (found.Failure.Contains(fault.Failure, StringComparison.Ordinal))
@@ -95,7 +92,7 @@ internal static class PlantedCommand
 
         try
         {
-            await Simulation.Explore(passed, fault.Sound, Patient);
+            await Simulation.Explore(passed, fault.Sound, PlantedFault.Patient);
             write(One(fault.Name + ": seeds that the sound grains pass", "", passed, "all", met: true));
         }
         catch (SimulationException failure)
@@ -107,11 +104,11 @@ internal static class PlantedCommand
 
     private static async Task CountAsync(PlantedFault commit, int most, Action<Row> write)
     {
-        var faulty = await Simulation.ExploreOmissions(commit.Faulty, most, countAll: true, Patient);
+        var faulty = await Simulation.ExploreOmissions(commit.Faulty, most, countAll: true, PlantedFault.Patient);
         write(One(commit.Name + ": sets of lost messages" + (faulty.IsComplete ? "" : ", not all"), "", faulty.Schedules));
         write(One(commit.Name + ": of them fail", "", faulty.Failures, "at least 1", faulty.Failures > 0));
         write(One(commit.Name + ": losses in the smallest", "", faulty.First?.FaultCount ?? 0));
-        var sound = await Simulation.ExploreOmissions(commit.Sound, most, countAll: true, Patient);
+        var sound = await Simulation.ExploreOmissions(commit.Sound, most, countAll: true, PlantedFault.Patient);
         write(One(commit.Name + ": without the fault, of " + sound.Schedules + " fail", "", sound.Failures, "none", sound.Failures == 0));
     }
 

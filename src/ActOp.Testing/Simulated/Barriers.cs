@@ -8,6 +8,8 @@ internal sealed class Barriers(SimulatedRun run)
 {
     private readonly List<SimulationBarrier> _barriers = [];
 
+    internal bool Any => _barriers.Count > 0;
+
     internal SimulationBarrier Add(string point)
     {
         var barrier = new SimulationBarrier(this, point);

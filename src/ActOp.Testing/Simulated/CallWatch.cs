@@ -13,8 +13,6 @@ namespace ActOp.Testing.Simulated;
 /// <remarks>Owns nothing. It runs on the turns of the grains, which are on the thread of the pump.</remarks>
 internal sealed class CallWatch(SimulatedRun run, Machine machine, Pump pump) : IIncomingGrainCallFilter
 {
-    private const int LongestArgument = 60;
-
     public async Task Invoke(IIncomingGrainCallContext context)
     {
         if (context.Grain.GetType().Assembly.IsDefined(typeof(OfRuntimeAttribute), inherit: false))
@@ -23,46 +21,51 @@ internal sealed class CallWatch(SimulatedRun run, Machine machine, Pump pump) : 
             return;
         }
 
-        var call = context.TargetId + "." + context.MethodName;
+        var call = new WatchedCall(context);
         pump.Mix(context.TargetId.GetUniformHashCode());
         if (pump.IsTraced)
-            pump.Write(machine, EventKind.Load, "runs " + call + "(" + ArgumentsOf(context.Request) + ")");
-        var arguments = "(" + ArgumentsOf(context.Request) + ")";
-        var (caller, grain) = (NameOf(context.SourceId), NameOf(context.TargetId));
-        if (IsOneWay(context) && run.Faults.OfMessage() == Misfortune.LoseMessage)
+            pump.Write(machine, EventKind.Load, "runs " + call.WithArguments);
+        var isOneWay = IsOneWay(context);
+        if (isOneWay && run.Faults.OfMessage() == Misfortune.LoseMessage)
         {
-            var lost = new Arrow(caller, grain, context.MethodName + arguments, IsLost: true);
-            run.Tell(machine.Name, "does not get " + call + arguments + " of " + caller, lost);
+            run.Tell(machine.Name, "does not get " + call.WithArguments + " of " + call.Caller, call.Sent with { IsLost = true });
             return;
         }
 
         run.Calls++;
-        var begins = "runs " + call + arguments;
-        run.Tell(machine.Name, begins, new Arrow(caller, grain, context.MethodName + arguments));
-        await run.Barriers.PassAsync(machine.Name, begins).ConfigureAwait(true);
+        if (run.IsRecorded)
+            run.Tell(machine.Name, "runs " + call.WithArguments, call.Sent);
+        if (run.Barriers.Any)
+            await run.Barriers.PassAsync(machine.Name, "runs " + call.WithArguments).ConfigureAwait(true);
         var (misfortune, dice) = run.Faults.OfCall();
-        if (misfortune == Misfortune.CrashBefore && run.CrashBut(machine, "as it begins " + call))
+        if (misfortune == Misfortune.CrashBefore && run.CrashBut(machine, "as it begins " + call.Name))
             await Never().ConfigureAwait(true);
         try
         {
             await context.Invoke().ConfigureAwait(true);
-            if (MayRepeat(context) && run.Faults.OfDelivery() == Misfortune.Repeat)
+            if ((isOneWay || IsTick(context)) && run.Faults.OfDelivery() == Misfortune.Repeat)
             {
-                run.Tell(machine.Name, "gets it again: " + call + arguments, new Arrow(caller, grain, context.MethodName + ", again"));
+                run.Tell(
+                    machine.Name, "gets it again: " + call.WithArguments, call.Sent with { Text = context.MethodName + ", again" });
                 await context.Invoke().ConfigureAwait(true);
             }
         }
         catch (Exception exception)
         {
-            var text = exception.GetType().Name + ": " + exception.Message;
-            run.Tell(machine.Name, "fails in " + call + ": " + text, new Arrow(grain, caller, text, IsLost: true));
+            run.Tell(machine.Name, "fails in " + call.Name + ": " + TextOf(exception), call.Failed(TextOf(exception)));
             throw;
         }
 
-        await run.Barriers.PassAsync(machine.Name, "has done " + call).ConfigureAwait(true);
-        if (misfortune == Misfortune.CrashAfter && run.CrashBut(machine, "when it has done " + call + ", before the answer is sent"))
+        if (run.Barriers.Any)
+            await run.Barriers.PassAsync(machine.Name, "has done " + call.Name).ConfigureAwait(true);
+        if (misfortune == Misfortune.CrashAfter
+            && run.CrashBut(machine, "when it has done " + call.Name + ", before the answer is sent"))
+        {
             await Never().ConfigureAwait(true);
-        Interfere(context, call, misfortune, dice);
+        }
+
+        if (misfortune != Misfortune.None)
+            Interfere(context, call.Name, misfortune, dice);
     }
 
     private void Interfere(IIncomingGrainCallContext context, string call, Misfortune misfortune, Dice dice)
@@ -90,24 +93,47 @@ internal sealed class CallWatch(SimulatedRun run, Machine machine, Pump pump) : 
         context.Request is IRequest request && (request.Options & InvokeMethodOptions.OneWay) != 0
         && context.InterfaceMethod.DeclaringType?.Assembly.IsDefined(typeof(OfRuntimeAttribute), inherit: false) == false;
 
-    private static bool MayRepeat(IIncomingGrainCallContext context) =>
-        IsOneWay(context) || (context.Grain is IRemindable && context.MethodName == nameof(IRemindable.ReceiveReminder));
+    private static bool IsTick(IIncomingGrainCallContext context) =>
+        context.Grain is IRemindable && context.MethodName == nameof(IRemindable.ReceiveReminder);
 
-    /// <summary>Who takes part in a call: a grain of the application, or the test.</summary>
-    private static string NameOf(GrainId? grain) => grain is { } id && !SystemGrainIds.IsSystemGrain(id) ? id.ToString() : Diagram.Test;
+    private static string TextOf(Exception exception) => exception.GetType().Name + ": " + exception.Message;
 
     /// <summary>The process has ended here: its code does not go on.</summary>
     private static Task Never() => new TaskCompletionSource().Task;
 
-    private static string ArgumentsOf(IInvokable request)
+    /// <summary>What is said of a call. Most calls are in no story and at no barrier, so nothing is made before it is asked for.</summary>
+    private sealed class WatchedCall(IIncomingGrainCallContext context)
     {
-        var texts = new string[request.GetArgumentCount()];
-        for (var index = 0; index < texts.Length; index++)
-        {
-            var text = Convert.ToString(request.GetArgument(index), CultureInfo.InvariantCulture) ?? "null";
-            texts[index] = text.Length > LongestArgument ? text[..LongestArgument] + "..." : text;
-        }
+        private const int LongestArgument = 60;
 
-        return string.Join(", ", texts);
+        internal string Name => field ??= context.TargetId + "." + context.MethodName;
+
+        internal string WithArguments => Name + Arguments;
+
+        internal string Caller => field ??= NameOf(context.SourceId);
+
+        internal Arrow Sent => new(Caller, Grain, context.MethodName + Arguments);
+
+        private string Grain => field ??= NameOf(context.TargetId);
+
+        private string Arguments => field ??= "(" + ArgumentsOf(context.Request) + ")";
+
+        internal Arrow Failed(string text) => new(Grain, Caller, text, IsLost: true);
+
+        /// <summary>Who takes part in a call: a grain of the application, or the test.</summary>
+        private static string NameOf(GrainId? grain) =>
+            grain is { } id && !SystemGrainIds.IsSystemGrain(id) ? id.ToString() : Diagram.Test;
+
+        private static string ArgumentsOf(IInvokable request)
+        {
+            var texts = new string[request.GetArgumentCount()];
+            for (var index = 0; index < texts.Length; index++)
+            {
+                var text = Convert.ToString(request.GetArgument(index), CultureInfo.InvariantCulture) ?? "null";
+                texts[index] = text.Length > LongestArgument ? text[..LongestArgument] + "..." : text;
+            }
+
+            return string.Join(", ", texts);
+        }
     }
 }

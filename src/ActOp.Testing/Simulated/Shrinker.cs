@@ -97,15 +97,21 @@ internal sealed class Shrinker(Func<RunPlan, RunOutcome> play, int mostRuns, lon
     {
         foreach (var left in _best.Faults)
         {
-            var from = MomentOf(left);
+            string[] others = [.. _best.Faults.Where(one => one != left)];
             for (var later = 1; later <= MostDelay; later++)
             {
-                string[] delayed = [.. _best.Faults.Where(one => one != left).Select(one => MomentOf(one) is var at && at.Kind == from.Kind
-                    && at.Number > from.Number ? RunPlan.MovedTo(one, at.Number + later) : one)];
-                if (!delayed.SequenceEqual(_best.Faults.Where(one => one != left)) && StillFails(delayed, _best.Commands))
+                var delayed = Array.ConvertAll(others, one => Delayed(one, MomentOf(left), later));
+                if (!delayed.SequenceEqual(others) && StillFails(delayed, _best.Commands))
                     return;
             }
         }
+    }
+
+    /// <summary>A fault of the same kind that comes after a moment, later; another one as it is.</summary>
+    private static string Delayed(string fault, (char Kind, int Number) after, int later)
+    {
+        var (kind, number) = MomentOf(fault);
+        return kind == after.Kind && number > after.Number ? RunPlan.MovedTo(fault, number + later) : fault;
     }
 
     private static (char Kind, int Number) MomentOf(string fault)

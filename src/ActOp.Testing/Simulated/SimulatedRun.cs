@@ -83,6 +83,9 @@ internal sealed class SimulatedRun : IWorldWatcher
 
     internal Barriers Barriers { get; }
 
+    /// <summary>Whether there is a story.</summary>
+    internal bool IsRecorded => _story is not null;
+
     /// <summary>The step before which a debugger stops; 0 for none.</summary>
     internal long BreakAt
     {

@@ -62,7 +62,8 @@ internal sealed class SimulatedStorage(SimulatedRun run, Pump pump, Dice dice)
     {
         var answer = new TaskCompletionSource<T>();
         var machine = request.Machine;
-        run.Tell(machine.Name, request.Text, request.Sent);
+        if (run.IsRecorded)
+            run.Tell(machine.Name, request.Text, request.Sent);
         var slow = request.Misfortune == Misfortune.Slow ? draw.Between(Pump.Second / 10, 3 * Pump.Second) : 0;
         if (slow > 0)
             run.Tell("storage", "is slow: " + machine.Name + " waits " + (slow / Pump.Millisecond) + " ms");
@@ -123,7 +124,7 @@ internal sealed class SimulatedStorage(SimulatedRun run, Pump pump, Dice dice)
 
     private sealed record Request(Machine Machine, Misfortune Misfortune, string Verb, (string Storage, string State, GrainId Grain) Key)
     {
-        internal string Text => Verb + " " + Say(Key);
+        internal string Text { get; } = Verb + " " + Say(Key);
 
         internal Arrow Sent => new(Key.Grain.ToString(), Diagram.Storage, Verb + " " + Key.State);
 
