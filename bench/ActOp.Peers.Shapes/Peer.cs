@@ -24,6 +24,9 @@ public sealed record PeerPorts(int Port, int Gateway, int Primary, bool MayMove)
     /// <summary>The database of its grains, for Npgsql; null if they have none.</summary>
     public string? Database { get; init; }
 
+    /// <summary>Whether it is all of its cluster, in the process of the play.</summary>
+    public bool IsAlone { get; init; }
+
     /// <summary>Free ports of this machine.</summary>
     /// <param name="primary">Port of the first silo of the cluster; null if it is to be this one.</param>
     /// <param name="mayMove">Whether the runtime may move grains.</param>

@@ -78,7 +78,7 @@ public sealed class ShapeRun(IPeerRuntime runtime, ShapeSettings settings, Actio
 
     /// <summary>Starts a silo in this process.</summary>
     public Task<IPeerNode> StartSiloHereAsync(string? database = null) =>
-        runtime.StartSiloAsync(PeerPorts.FindFree(null, settings.Moves) with { Database = database });
+        runtime.StartSiloAsync(PeerPorts.FindFree(null, settings.Moves) with { Database = database, IsAlone = true });
 
     /// <summary>What the runtime has; a shape without it ends here.</summary>
     public static T Require<T>(IPeerNode node)

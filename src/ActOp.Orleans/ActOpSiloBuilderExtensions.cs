@@ -52,7 +52,7 @@ public static class ActOpSiloBuilderExtensions
         builder.AddGrainExtension<IMoveExtension, MoveExtension>();
         CountingReferences.Add(services);
         KnownLocations.Add(services);
-        builder.AddIncomingGrainCallFilter<IncomingEdgeFilter>();
+        CallFilters.Add(services);
         return builder;
     }
 
@@ -74,6 +74,7 @@ public static class ActOpSiloBuilderExtensions
         if (!isFirst)
             return builder;
         AddOptions(services, builder.Configuration, "ActOp:Threads", configure);
+        services.AddSingleton(PoolSpin.Set(ReadNow(builder.Configuration, "ActOp:Threads", configure)));
         services.AddSingleton<IConfigurationValidator, ThreadValidator>();
         services.TryAddSingleton(TimeProvider.System);
         services.AddMetrics();
@@ -102,6 +103,16 @@ public static class ActOpSiloBuilderExtensions
         throw new OrleansConfigurationException(
             "AddActOpThreads was called for a client. It sets the threads of silos: call it in UseOrleans of each silo, and "
             + "remove it here.");
+
+    /// <summary>The options as they are now, for what cannot wait until the silo is put together.</summary>
+    private static TOptions ReadNow<TOptions>(IConfiguration configuration, string section, Action<TOptions>? configure)
+        where TOptions : class, new()
+    {
+        var options = new TOptions();
+        configuration.GetSection(section).Bind(options);
+        configure?.Invoke(options);
+        return options;
+    }
 
     private static void AddOptions<TOptions>(
         IServiceCollection services, IConfiguration configuration, string section, Action<TOptions>? configure)

@@ -29,6 +29,14 @@ public sealed class ThreadOptions
     /// </summary>
     public bool SetMaximum { get; set; }
 
+    /// <summary>
+    /// How often an idle thread of the pool looks for work before it sleeps; null leaves it as the host or .NET has it (70). Default 0:
+    /// each time a thread ran out of work, the looks cost more processor time than the calls (record 0120). It is in effect if the pool
+    /// has no thread yet when the silo is configured, and does not change later. The host's setting
+    /// <c>System.Threading.ThreadPool.UnfairSemaphoreSpinLimit</c> comes first.
+    /// </summary>
+    public int? SpinLimit { get; set; } = 0;
+
     /// <summary>What a thread costs in latency, eta of the paper, per thread. Default 25 us.</summary>
     public TimeSpan ThreadPenalty { get; set; } = TimeSpan.FromMicroseconds(25);
 
@@ -49,6 +57,8 @@ public sealed class ThreadOptions
         Check(ModelPeriod >= TimeSpan.FromMilliseconds(100) && ModelPeriod <= TimeSpan.FromMinutes(1),
             nameof(ModelPeriod), ModelPeriod, "at least 100 ms and at most a minute");
         Check(MaxThreads is >= 1 and <= short.MaxValue, nameof(MaxThreads), MaxThreads, "at least 1 and at most 32,767");
+        Check(SpinLimit is null or (>= 0 and <= short.MaxValue),
+            nameof(SpinLimit), SpinLimit!, "at least 0 and at most 32,767, or null");
         Check(ThreadPenalty > TimeSpan.Zero, nameof(ThreadPenalty), ThreadPenalty, "above zero");
         Check(ProcessorHeadroom >= 1 && double.IsFinite(ProcessorHeadroom),
             nameof(ProcessorHeadroom), ProcessorHeadroom, "finite and at least 1");

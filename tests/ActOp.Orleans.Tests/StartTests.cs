@@ -23,6 +23,7 @@ public class StartTests
     [Theory]
     [InlineData("ModelPeriod")]
     [InlineData("MaxThreads")]
+    [InlineData("SpinLimit")]
     [InlineData("ThreadPenalty")]
     [InlineData("ProcessorHeadroom")]
     [InlineData("Smoothing")]
@@ -38,6 +39,9 @@ public class StartTests
                     break;
                 case "MaxThreads":
                     options.MaxThreads = 0;
+                    break;
+                case "SpinLimit":
+                    options.SpinLimit = -1;
                     break;
                 case "ThreadPenalty":
                     options.ThreadPenalty = TimeSpan.Zero;

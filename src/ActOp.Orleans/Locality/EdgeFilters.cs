@@ -1,6 +1,8 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
 using Orleans.CodeGeneration;
+using Orleans.Configuration;
 using Orleans.Serialization.Invocation;
 
 namespace ActOp.Orleans.Locality;
@@ -61,7 +63,8 @@ internal sealed class LocalityGate(LocalityMetrics metrics, ILogger<LocalityGate
 }
 
 /// <summary>
-/// Sends the calls of this silo as Orleans does, and counts those that its grains make. It stands where references hand their calls to the
+/// Sends the calls of this silo as Orleans does, and counts those that its grains make; those that they receive are counted where they are
+/// sent. It stands where references hand their calls to the
 /// runtime: an outgoing filter would make Orleans send each call of the silo the slow way, counted or not (record 0093).
 /// </summary>
 /// <remarks>
@@ -116,7 +119,8 @@ internal sealed class CountingReferences(IGrainReferenceRuntime inner, IServiceP
             if (contexts.GrainContext is { } source && grains.TryGet(source.GrainId, out var grain)
                 && !GrainKinds.IsSystem(reference.GrainId.Type))
             {
-                grain.Count(grains, reference.GrainId, weight * EdgeFilter.MessagesOf(options));
+                // A request with its answer is two messages.
+                grain.Count(grains, reference.GrainId, (options & InvokeMethodOptions.OneWay) != 0 ? weight : 2 * weight);
             }
         }
         catch (Exception exception)
@@ -126,36 +130,15 @@ internal sealed class CountingReferences(IGrainReferenceRuntime inner, IServiceP
     }
 }
 
-/// <summary>Counts the calls that grains of this silo receive from other grains.</summary>
-internal sealed class IncomingEdgeFilter(LocalityGate gate, LocalGrains grains) : IIncomingGrainCallFilter
+/// <summary>
+/// Counts the requests that run of grains whose requests interleave. Such a grain moves only while none runs: a request that waits for a
+/// call back to its own grain would wait for the end of the move, which waits for the request.
+/// </summary>
+internal sealed class RunningRequestsFilter(LocalGrains grains) : IIncomingGrainCallFilter
 {
     public Task Invoke(IIncomingGrainCallContext context)
     {
-        if (gate.IsSampled(out var weight))
-            Count(context, weight);
-        return grains.HasInterleaving ? InvokeInterleaved(context) : context.Invoke();
-    }
-
-    private void Count(IIncomingGrainCallContext context, int weight)
-    {
-        try
-        {
-            if (context.SourceId is { } source && !GrainKinds.IsSystem(source.Type) && grains.TryGet(context.TargetId, out var grain))
-            {
-                var options = context.Request is IRequest request ? request.Options : InvokeMethodOptions.None;
-                grain.Count(grains, source, weight * EdgeFilter.MessagesOf(options));
-            }
-        }
-        catch (Exception exception)
-        {
-            gate.Close("the filter of incoming calls", exception);
-        }
-    }
-
-    /// <summary>A grain moves only while no request of it runs. Of a grain that interleaves, they must be counted.</summary>
-    private Task InvokeInterleaved(IIncomingGrainCallContext context)
-    {
-        if (!grains.TryGet(context.TargetId, out var grain) || !grain.Kind.Interleaves)
+        if (!grains.HasInterleaving || !grains.TryGet(context.TargetId, out var grain) || !grain.Kind.Interleaves)
             return context.Invoke();
         grain.BeginRequest();
         Task call;
@@ -169,29 +152,55 @@ internal sealed class IncomingEdgeFilter(LocalityGate gate, LocalGrains grains) 
             throw;
         }
 
-        // Most requests that interleave answer at once: they cost two additions.
-        if (!call.IsCompleted)
-            return EndLater(call, grain);
-        grain.EndRequest();
+        // Most requests that interleave answer at once: they cost two additions. The others cost no state machine.
+        if (call.IsCompleted)
+            grain.EndRequest();
+        else
+            call.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(grain.WhenRequestEnds);
         return call;
-
-        static async Task EndLater(Task call, LocalGrain grain)
-        {
-            try
-            {
-                await call;
-            }
-            finally
-            {
-                grain.EndRequest();
-            }
-        }
     }
 }
 
-/// <summary>What both ends of a call need.</summary>
-internal static class EdgeFilter
+/// <summary>
+/// The incoming filters of the silo: those of the application, and <see cref="RunningRequestsFilter"/> if a class of the silo needs it.
+/// With any filter at all, Orleans sends each call a slower way.
+/// </summary>
+/// <remarks>Made by the container at the first call, and read by Orleans once. Owns the filters that it has made.</remarks>
+internal sealed class CallFilters : List<IIncomingGrainCallFilter>, IAsyncDisposable, IDisposable
 {
-    /// <summary>A request with its answer is two messages.</summary>
-    internal static int MessagesOf(InvokeMethodOptions options) => (options & InvokeMethodOptions.OneWay) != 0 ? 1 : 2;
+    private readonly List<object> _made = [];
+
+    private CallFilters(IServiceProvider silo, IEnumerable<ServiceDescriptor> registered)
+    {
+        // The first one: a request that waits in a filter of the application runs, too.
+        if (silo.GetRequiredService<IOptions<GrainTypeOptions>>().Value.Classes.Any(GrainKinds.MayInterleave))
+            Add(new RunningRequestsFilter(silo.GetRequiredService<LocalGrains>()));
+        foreach (var filter in registered)
+            Add((IIncomingGrainCallFilter)(filter.ImplementationInstance ?? Make(silo, filter)));
+    }
+
+    /// <summary>Puts it in the place of the list that the container would make.</summary>
+    internal static void Add(IServiceCollection services) => services.AddSingleton<IEnumerable<IIncomingGrainCallFilter>>(
+        silo => new CallFilters(
+            silo, services.Where(static one => one.ServiceType == typeof(IIncomingGrainCallFilter) && !one.IsKeyedService)));
+
+    public async ValueTask DisposeAsync()
+    {
+        foreach (var filter in _made)
+        {
+            if (filter is IAsyncDisposable one)
+                await one.DisposeAsync();
+            else
+                (filter as IDisposable)?.Dispose();
+        }
+    }
+
+    public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
+
+    private object Make(IServiceProvider silo, ServiceDescriptor filter)
+    {
+        var made = filter.ImplementationFactory?.Invoke(silo) ?? ActivatorUtilities.CreateInstance(silo, filter.ImplementationType!);
+        _made.Add(made);
+        return made;
+    }
 }

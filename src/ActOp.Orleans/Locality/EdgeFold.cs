@@ -7,12 +7,14 @@ namespace ActOp.Orleans.Locality;
 /// Belongs to the turns of locality.
 /// </summary>
 internal sealed class EdgeFold(
-    HeavyEdgeTable<GrainId> table, LocalGrains grains, UnknownLocations unknown, Func<SiloAddress, int> numberOf, LocalityMetrics metrics,
-    TimeProvider time)
+    HeavyEdgeTable<GrainId> table, LocalGrains grains, UnknownLocations unknown, CalledGrains called, Func<SiloAddress, int> numberOf,
+    LocalityMetrics metrics, TimeProvider time)
 {
     internal const int StepsPerPeriod = 20;
 
-    /// <summary>Up to this rate of messages every call is counted. Above it a share is, so that the cost stays constant.</summary>
+    /// <summary>
+    /// Up to this rate of messages of calls that grains send, every call is counted. Above it a share is, so that the cost stays constant.
+    /// </summary>
     private const double FullCountRate = 50_000;
 
     private const int MaxStride = 64;
@@ -35,6 +37,7 @@ internal sealed class EdgeFold(
     {
         grains.Gate.Open(0);
         grains.TellsGone = false;
+        called.Clear();
         while (grains.TryTakeGone(out _))
         {
         }
@@ -80,16 +83,32 @@ internal sealed class EdgeFold(
         metrics.Unplaced = unknown.Count;
     }
 
-    private void Merge(LocalGrain grain, EdgeSketch<GrainId> edges)
+    /// <summary>The calls that a grain of this silo has received from one of another silo, which has counted them.</summary>
+    internal void AddReceived(LocalGrain grain, GrainId caller, int silo, long epoch, long messages)
     {
-        // A wall clock of another silo that is ahead must not make the table take a grain of this silo for one of that.
+        if (!grains.Kinds.KindOf(caller.Type).Counts)
+            return;
+        KeepHere(grain);
+        // Since the call, the caller may have come.
+        if (grains.TryGet(caller, out var present))
+            (silo, epoch) = (table.Self, present.Epoch);
+        table.Sample(grain.Context.GrainId, grain.Epoch, caller, silo, epoch, messages);
+    }
+
+    /// <summary>A wall clock of another silo that is ahead must not make the table take a grain of this silo for one of that.</summary>
+    private void KeepHere(LocalGrain grain)
+    {
         var id = grain.Context.GrainId;
         if (table.TryLocate(id, out var silo, out var epoch) && silo != table.Self && epoch >= grain.Epoch
             && grains.TryGet(id, out var present) && ReferenceEquals(present, grain))
         {
             grain.Epoch = epoch + 1;
         }
+    }
 
+    private void Merge(LocalGrain grain, EdgeSketch<GrainId> edges)
+    {
+        KeepHere(grain);
         var sink = new Sink(this, grain);
         edges.Drain(ref sink);
         grains.ReturnSketch(edges);
@@ -101,7 +120,11 @@ internal sealed class EdgeFold(
         if (!grains.Kinds.KindOf(other.Type).Counts)
             return;
         var (silo, epoch) = LocationOf(other);
-        table.Sample(grain.Context.GrainId, grain.Epoch, other, silo, epoch, messages, error);
+        // The table takes the counts of both ends, and calls are counted where they are sent.
+        var ends = silo == table.Self ? 2 : 1;
+        table.Sample(grain.Context.GrainId, grain.Epoch, other, silo, epoch, ends * messages, ends * error);
+        if (silo != table.Self && silo != SiloNumber.Unknown)
+            called.Add(silo, other, grain, messages - error);
     }
 
     private (int Silo, long Epoch) LocationOf(GrainId other)
@@ -194,6 +217,51 @@ internal sealed class UnknownLocations(int capacity)
         }
 
         return questions;
+    }
+}
+
+/// <summary>
+/// The calls that grains of this silo have sent to those of other silos, until their silos are told. Limited: what does not fit is not
+/// told, and the edge is lighter on that silo. Belongs to the turns of locality.
+/// </summary>
+internal sealed class CalledGrains
+{
+    /// <summary>Edges in one message, at most: about 400 KB.</summary>
+    internal const int MaxPerMessage = 4096;
+
+    private readonly Dictionary<int, List<(GrainId Called, GrainId Caller, long Epoch, long Messages)>> _untold = [];
+
+    internal void Add(int silo, GrainId called, LocalGrain caller, long messages)
+    {
+        if (!_untold.TryGetValue(silo, out var list))
+            _untold[silo] = list = [];
+        if (list.Count < MaxPerMessage)
+            list.Add((called, caller.Context.GrainId, caller.Epoch, messages));
+    }
+
+    /// <summary>A silo is gone: its number may name another one.</summary>
+    internal void ForgetSilo(int silo) => _untold.Remove(silo);
+
+    internal void Clear() => _untold.Clear();
+
+    /// <summary>What to tell each silo; it is forgotten.</summary>
+    internal List<(int Silo, CallsMessage Calls)> TakeUntold(SiloAddress from)
+    {
+        List<(int, CallsMessage)> told = [];
+        foreach (var (silo, list) in _untold)
+        {
+            told.Add((silo, new CallsMessage
+            {
+                From = from,
+                Called = [.. list.Select(static one => one.Called)],
+                Callers = [.. list.Select(static one => one.Caller)],
+                Epochs = [.. list.Select(static one => one.Epoch)],
+                Messages = [.. list.Select(static one => one.Messages)],
+            }));
+        }
+
+        _untold.Clear();
+        return told;
     }
 }
 

@@ -116,7 +116,8 @@ internal sealed class GrainKinds(IServiceProvider services)
 
     private static bool IsOfOrleans(Type type) => type == typeof(object) || type.Assembly == typeof(Grain).Assembly;
 
-    private static bool MayInterleave(Type grainClass) =>
+    /// <summary>Whether a request may begin while another one of the same activation runs.</summary>
+    internal static bool MayInterleave(Type grainClass) =>
         grainClass.IsDefined(typeof(ReentrantAttribute), inherit: true)
         || grainClass.IsDefined(typeof(MayInterleaveAttribute), inherit: true)
         || grainClass.GetInterfaces().SelectMany(static one => one.GetMethods())

@@ -151,7 +151,7 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
     }
 }
 
-/// <summary>One activation of this silo, and the edges that it has counted since the fold took them.</summary>
+/// <summary>One activation of this silo, and the calls that it has sent since the fold took them.</summary>
 /// <remarks>
 /// Calls are counted on the turns of the activation, or on any thread if a filter of the application has left them: the flag
 /// <c>_isTaken</c> belongs to who set it, and who does not get it counts nothing. Nobody waits for it but the fold, which tries again.
@@ -164,6 +164,7 @@ internal sealed class LocalGrain(IGrainContext context, GrainKind kind, long epo
 
     private EdgeSketch<GrainId>? _edges;
     private TaskCompletionSource? _leaves;
+    private Action? _requestEnds;
     private int _isTaken;
     private int _want;
     private int _running;
@@ -190,6 +191,9 @@ internal sealed class LocalGrain(IGrainContext context, GrainKind kind, long epo
     internal void BeginRequest() => Interlocked.Increment(ref _running);
 
     internal void EndRequest() => Interlocked.Decrement(ref _running);
+
+    /// <summary><see cref="EndRequest"/> as one delegate for all requests. Two threads that make it at once make the same.</summary>
+    internal Action WhenRequestEnds => _requestEnds ??= EndRequest;
 
     internal void Count(LocalGrains owner, GrainId other, int messages)
     {

@@ -23,6 +23,8 @@ internal sealed class LocalityGrainService(GrainId id, Silo silo, ILoggerFactory
 
     public Task Moved(MovedMessage moved) => Post(() => locality.Receive(moved));
 
+    public Task Calls(CallsMessage calls) => Post(() => locality.Receive(calls));
+
     public Task<LocationsMessage> Locate(GrainId[] grains)
     {
         if (grains.Length > UnknownLocations.MaxPerQuestion)

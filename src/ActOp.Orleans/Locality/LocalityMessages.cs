@@ -32,6 +32,11 @@ internal interface ILocalityService : IGrainService
     [Alias("Moved")]
     Task Moved(MovedMessage moved);
 
+    /// <summary>Calls that grains of the receiver got from grains of the sender.</summary>
+    [OneWay]
+    [Alias("Calls")]
+    Task Calls(CallsMessage calls);
+
     /// <summary>Which of these grains are here, and where those went that were here.</summary>
     [Alias("Locate")]
     Task<LocationsMessage> Locate(GrainId[] grains);
@@ -164,6 +169,30 @@ internal sealed class MovedMessage
 
     [Id(4)]
     public SiloAddress[] Silos { get; set; } = [];
+}
+
+/// <summary>Calls that grains of the sender made to grains of the receiver, on the wire. One entry for each edge.</summary>
+[GenerateSerializer]
+[Immutable]
+[Alias("ActOp.Orleans.CallsMessage")]
+internal sealed class CallsMessage
+{
+    [Id(0)]
+    public SiloAddress From { get; set; } = null!;
+
+    [Id(1)]
+    public GrainId[] Called { get; set; } = [];
+
+    [Id(2)]
+    public GrainId[] Callers { get; set; } = [];
+
+    /// <summary>Those of the callers.</summary>
+    [Id(3)]
+    public long[] Epochs { get; set; } = [];
+
+    /// <summary>Requests and answers since the last time.</summary>
+    [Id(4)]
+    public long[] Messages { get; set; } = [];
 }
 
 /// <summary>The loads of all silos as known to one silo, on the wire.</summary>

@@ -18,8 +18,8 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
     /// <summary>Grains of one plan that are on their way at the same time, at most.</summary>
     private const int MovesAtOnce = 8;
 
-    /// <summary>Steps of the fold between two questions for locations: five in a period.</summary>
-    private const int StepsPerQuestion = EdgeFold.StepsPerPeriod / 5;
+    /// <summary>Steps of the fold between two messages about edges to other silos: five in a period.</summary>
+    private const int StepsPerMessage = EdgeFold.StepsPerPeriod / 5;
 
     /// <summary>The rate of remote messages must grow by this factor for a round to come early.</summary>
     private const double RateThatWakes = 1.1;
@@ -40,6 +40,7 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
     private readonly SiloNumbers _numbers;
     private readonly HeavyEdgeTable<GrainId> _table;
     private readonly UnknownLocations _unknown;
+    private readonly CalledGrains _called = new();
     private readonly DepartedGrains _departed = new();
     private readonly MovableTraits _traits;
     private readonly EdgeFold _fold;
@@ -74,7 +75,7 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
         _table = new HeavyEdgeTable<GrainId>(_partitioning.EdgeCapacity, _numbers.NumberOf(_self));
         _unknown = new UnknownLocations(_partitioning.EdgeCapacity);
         _traits = new MovableTraits(grains, _numbers, _options, () => Now, log);
-        _fold = new EdgeFold(_table, grains, _unknown, _numbers.NumberOf, metrics, time);
+        _fold = new EdgeFold(_table, grains, _unknown, _called, _numbers.NumberOf, metrics, time);
         var origin = ((ulong)(uint)_self.GetConsistentHashCode() << 32) | (uint)_self.Endpoint.Port;
         _protocol = new ExchangeProtocol<GrainId>(_table, _traits, _partitioning, origin, _self.Generation);
         _period = new RoundPeriod(_partitioning);
@@ -158,8 +159,12 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
             return;
         var ends = _fold.Step(Now, _partitioning.DecayHalfLife);
         TellMoves();
-        if (_grains.Step % StepsPerQuestion == 0)
+        if (_grains.Step % StepsPerMessage == 0)
+        {
+            TellCalls();
             AskForLocations();
+        }
+
         if (!ends)
             return;
         _metrics.Unmovable = _grains.All.Count(_traits.WouldLose);
@@ -185,6 +190,7 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
             _period.Disturb();
             _loads.Forget(silo);
             _unknown.ForgetSilo(number);
+            _called.ForgetSilo(number);
             Handle(_protocol.Gone(number, Now, OwnLoad()));
             _numbers.Free(number);
         }
@@ -418,6 +424,13 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
             Turns.Follow(AskAsync(silo, _numbers.SiloOf(silo), [.. grains]), "a question for locations");
     }
 
+    /// <summary>Tells the other silos which calls their grains got from grains of this one.</summary>
+    private void TellCalls()
+    {
+        foreach (var (silo, calls) in _called.TakeUntold(_self))
+            Send(_numbers.SiloOf(silo), peer => peer.Calls(calls));
+    }
+
     /// <summary>Tells all silos where grains of this one went, so that they send no message here.</summary>
     private void TellMoves()
     {
@@ -425,6 +438,18 @@ internal sealed class LocalitySilo : ILifecycleParticipant<ISiloLifecycle>
             return;
         foreach (var silo in _participants.All)
             Send(silo, peer => peer.Moved(moved));
+    }
+
+    internal void Receive(CallsMessage calls)
+    {
+        if (!_runs || _numbers.NumberOf(calls.From) is var from && from <= 0)
+            return;
+        var (callers, epochs, messages) = (calls.Callers, calls.Epochs, calls.Messages);
+        for (var i = 0; i < calls.Called.Length && i < callers.Length && i < epochs.Length && i < messages.Length; i++)
+        {
+            if (_grains.TryGet(calls.Called[i], out var grain))
+                _fold.AddReceived(grain, callers[i], from, epochs[i], messages[i]);
+        }
     }
 
     internal void Receive(MovedMessage moved)

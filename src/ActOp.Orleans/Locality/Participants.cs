@@ -56,7 +56,7 @@ internal sealed class LocalityMark : IGrainPropertiesProvider
     private const string Property = "actop.locality";
 
     /// <summary>Silos with other messages do not take part with this one.</summary>
-    private const string Version = "2";
+    private const string Version = "3";
 
     public void Populate(Type grainClass, GrainType grainType, Dictionary<string, string> properties) => properties[Property] = Version;
 

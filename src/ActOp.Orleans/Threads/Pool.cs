@@ -50,6 +50,9 @@ internal sealed class DotNetPool : IPool
     private readonly Lazy<RunDelay?> _times =
         new(static () => SchedulerSource.IsSupported ? new RunDelay(name: WorkerName) : null);
 
+    /// <summary>Whether it has, or had, a thread.</summary>
+    internal static bool HasBegun => ThreadPool.ThreadCount > 0 || ThreadPool.CompletedWorkItemCount > 0;
+
     public PoolReading Read()
     {
         ThreadPool.GetMaxThreads(out var maximum, out _);

@@ -36,6 +36,7 @@ internal sealed class PoolRounds : ILifecycleParticipant<ISiloLifecycle>
     private readonly ThreadOptions _options;
     private readonly ThreadMetrics _metrics;
     private readonly TimeProvider _time;
+    private readonly PoolSpin _spin;
     private readonly ILogger _log;
     private readonly double _processors = ProcessorQuota.Read();
     private readonly ITimer _timer;
@@ -53,9 +54,9 @@ internal sealed class PoolRounds : ILifecycleParticipant<ISiloLifecycle>
     private Exception? _failure;
 
     public PoolRounds(
-        IPool pool, IOptionsMonitor<ThreadOptions> monitor, ThreadMetrics metrics, PoolClock clock, ILogger<PoolRounds> log)
+        IPool pool, IOptionsMonitor<ThreadOptions> monitor, ThreadMetrics metrics, PoolClock clock, PoolSpin spin, ILogger<PoolRounds> log)
     {
-        (_pool, _monitor, _metrics, _time, _log) = (pool, monitor, metrics, clock.Time, log);
+        (_pool, _monitor, _metrics, _time, _spin, _log) = (pool, monitor, metrics, clock.Time, spin, log);
         // Before anything uses them: silos are put together before their settings are validated.
         _options = monitor.CurrentValue;
         _options.Validate();
@@ -88,6 +89,10 @@ internal sealed class PoolRounds : ILifecycleParticipant<ISiloLifecycle>
     {
         Volatile.Write(ref _lastStep, _time.GetTimestamp());
         IsRunning = true;
+        if (_spin.Limit is { } limit)
+            _log.Spins(limit);
+        else if (_spin.IsLate)
+            _log.SpinsAsBefore();
         _timer.Change(TimeSpan.Zero, Timeout.InfiniteTimeSpan);
         return Task.CompletedTask;
     }

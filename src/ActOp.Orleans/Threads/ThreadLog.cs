@@ -29,4 +29,12 @@ internal static partial class ThreadLog
 
     [LoggerMessage(7, LogLevel.Error, "The pool did not take back what the host has configured.")]
     internal static partial void NotGivenBack(this ILogger log, Exception exception);
+
+    [LoggerMessage(8, LogLevel.Information, "Idle threads of the pool look for work {Limit} times before they sleep.")]
+    internal static partial void Spins(this ILogger log, int limit);
+
+    [LoggerMessage(9, LogLevel.Information,
+        "ThreadOptions.SpinLimit is not in effect: the thread pool had threads before AddActOpThreads was called. Set "
+        + "System.Threading.ThreadPool.UnfairSemaphoreSpinLimit in runtimeconfig.template.json instead.")]
+    internal static partial void SpinsAsBefore(this ILogger log);
 }

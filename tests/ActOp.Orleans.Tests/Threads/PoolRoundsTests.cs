@@ -159,6 +159,18 @@ public sealed class PoolRoundsTests : IDisposable
         new ActOpHealthCheck(null, silo.Rounds).CheckHealthAsync(new HealthCheckContext()).Result;
 
     /// <summary>One item in each millisecond.</summary>
+    [Fact]
+    public void A_limit_of_spinning_that_comes_too_late_changes_nothing_and_is_logged()
+    {
+        // The pool of this process runs the tests.
+        Assert.Equal(new PoolSpin(null, IsLate: true), PoolSpin.Set(_options));
+        Assert.Equal(new PoolSpin(null, IsLate: false), PoolSpin.Set(new ThreadOptions { SpinLimit = null }));
+        Assert.Equal(new PoolSpin(null, IsLate: false), PoolSpin.Set(new ThreadOptions { Enabled = false }));
+        Assert.Null(AppContext.GetData("System.Threading.ThreadPool.UnfairSemaphoreSpinLimit"));
+        Start(isLate: true);
+        Assert.True(_log.Said("runtimeconfig.template.json"));
+    }
+
     private void Go(double seconds, double blocked)
     {
         for (var step = 0; step < seconds * 1000; step++)
@@ -169,11 +181,11 @@ public sealed class PoolRoundsTests : IDisposable
         }
     }
 
-    private StartedSilo Start()
+    private StartedSilo Start(bool isLate = false)
     {
         var metrics = new ThreadMetrics(_meters);
         var lifecycle = new Stages();
-        var rounds = new PoolRounds(_pool, new Monitor(_options), metrics, new PoolClock(_time), _log);
+        var rounds = new PoolRounds(_pool, new Monitor(_options), metrics, new PoolClock(_time), new PoolSpin(null, isLate), _log);
         rounds.Participate(lifecycle);
         lifecycle.Observer!.OnStart(default);
         return new StartedSilo(rounds, metrics, lifecycle);
@@ -210,7 +222,7 @@ public sealed class PoolRoundsTests : IDisposable
 
     private sealed class CountingLogger : ILogger<PoolRounds>
     {
-        private readonly List<LogLevel> _lines = [];
+        private readonly List<(LogLevel Level, string Text)> _lines = [];
 
         internal bool Throws { get; set; }
 
@@ -224,12 +236,14 @@ public sealed class PoolRoundsTests : IDisposable
         public void Log<TState>(
             LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
         {
-            _lines.Add(logLevel);
+            _lines.Add((logLevel, formatter(state, exception)));
             Hangs?.Invoke();
             if (Throws)
                 throw new InvalidOperationException("a logger");
         }
 
-        internal int Count(LogLevel level) => _lines.Count(line => line == level);
+        internal int Count(LogLevel level) => _lines.Count(line => line.Level == level);
+
+        internal bool Said(string text) => _lines.Exists(line => line.Text.Contains(text, StringComparison.Ordinal));
     }
 }
