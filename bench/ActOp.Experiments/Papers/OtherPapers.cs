@@ -36,6 +36,7 @@ internal static class OtherPapers
         ], 1, static play => GroupsAsync(play, "noisy")),
         new("verify/omissions", [new(Partisan, "Slides: 2PC, 2PC with CTP, 3PC", "schedules that fail")], 3, OmissionsAsync),
         new("verify/planted", [new(Partisan, "Slides: three counterexamples", "a key-value store under faults; and faults of grains")], 3, PlantedAsync),
+        new("verify/speed", [new(Partisan, "Slides: verifying resilience", "how fast tests of an application are simulated")], 0.5, SpeedAsync),
         new("groups/overrun", [new(Groups, "Figure 14", "shrinking of intervals when groups overrun")], 0.1, OverrunAsync),
     ];
 
@@ -95,6 +96,13 @@ internal static class OtherPapers
             [],
             "The three counterexamples of the slides are those of a store that promises one value at a time, causes before effects, or at least "
             + "one value at last (the rows \"store\"). A bit that flips in a replica is not simulated.");
+    }
+
+    private static async Task<Outcome> SpeedAsync(Play play)
+    {
+        string[] amount = play.IsTrial ? ["--runs", "1", "--seeds", "5", "--calls", "10000"] : ["--runs", "3"];
+        var rows = (await play.RunAsync(BenchProgram.Bench, ["verify", .. amount, "--ignore-bars"])).EnumerateArray();
+        return new Outcome([.. rows.Select(static row => Judged(row))], [], "The slides tell no speed. Times are those of one processor.");
     }
 
     /// <summary>A figure on the overhead of a message: a line without groups, one with shares, one with ticks.</summary>

@@ -29,7 +29,8 @@ internal readonly record struct PoolSums(long Executed, double Waited, double Wa
 /// <remarks>
 /// A thread that did not run in a whole period, though as many were busy all the time, is held by an item that is longer than the period.
 /// It is replaced, as the stages do. If items wait all the time while threads are held, the items behind may be as long; then each of them
-/// gets a thread, at most <see cref="MostAtOnce"/> in a decision, since the model knows nothing of items that have not ended.
+/// gets a thread, at most <see cref="MostAtOnce"/> in a decision, since the model knows nothing of items that have not ended. Where many
+/// processors are in use, more threads are kept only if they run more items.
 /// </remarks>
 internal sealed class PoolController : IDisposable
 {
@@ -43,6 +44,15 @@ internal sealed class PoolController : IDisposable
 
     /// <summary>If less than this share of the processors was used, threads that wait are not what uses them up.</summary>
     private const double MostProcessors = 0.9;
+
+    /// <summary>More threads that use many processors must run more items by this share. Less is not distinguishable from noise.</summary>
+    private const double LeastGain = 0.1;
+
+    /// <summary>The share of the processors from which more threads may only wait for each other.</summary>
+    private const double ManyProcessors = 0.6;
+
+    /// <summary>Time for which threads that brought nothing are not tried again, in seconds.</summary>
+    private const double TimeToTryAgain = 60;
 
     private readonly double _period;
     private readonly double _processors;
@@ -61,6 +71,11 @@ internal sealed class PoolController : IDisposable
     private int _leastQueued = int.MaxValue;
     private int _leastBusy = int.MaxValue;
     private bool _mayHurry = true;
+    private long _executed;
+    // The pool before it grew, until a whole period has shown what that brought.
+    private (int Threads, double Rate)? _before;
+    // More threads than these brought nothing; for so many seconds none are tried.
+    private (int Threads, double Seconds)? _enough;
 
     /// <param name="options">The options.</param>
     /// <param name="processors">Processors that the process may use.</param>
@@ -139,6 +154,8 @@ internal sealed class PoolController : IDisposable
         var held = times.Active < 0 || _leastBusy == int.MaxValue ? 0 : Math.Max(0, _leastBusy - times.Active);
         var waiting = _leastQueued == int.MaxValue ? 0 : _leastQueued;
         var before = (Usage: _usage, Probe: _probe);
+        var rate = (_sums.Executed - _executed) / seconds;
+        _executed = _sums.Executed;
         Add(times, held);
         (_usage, _probe) = (UsageNow(held), new StageUsage(probe.Items, 0, probe));
         var demand = _source.Estimate([(before.Usage, _usage), (before.Probe, _probe)], seconds)[0];
@@ -152,10 +169,37 @@ internal sealed class PoolController : IDisposable
                 (wanted, reason) = (needed, "held; " + reason);
         }
 
+        LearnFromGrowth(threads, rate, times.Ran / (_processors * seconds), waiting > 0, seconds);
+        if (_enough is { } enough && enough.Threads < wanted)
+            (wanted, reason) = (Math.Max(enough.Threads, _floor), "more brought nothing; " + reason);
+        if (wanted > threads && waiting > 0)
+            _before ??= (threads, rate);
+
         // One that brought nothing is not repeated before the period ends: the processors, not the threads, may be what is missing.
         _mayHurry = !isShort || wanted > threads;
         (_seconds, _backlog, _busy, _leastQueued, _leastBusy) = (0, 0, 0, int.MaxValue, int.MaxValue);
         return new(wanted, string.Create(CultureInfo.InvariantCulture, $"{reason}, {held} held, {waiting} waited throughout"));
+    }
+
+    /// <summary>
+    /// Threads that wait for a lock of others look as if something else blocked them, and the model replaces them by more threads, which
+    /// wait for the lock, too. So where many processors are in use, items wait all the time, and more threads did not run more of them,
+    /// there were enough before. If no item waits, the rate is that of their arrival and says nothing.
+    /// </summary>
+    private void LearnFromGrowth(int threads, double rate, double used, bool isBehind, double seconds)
+    {
+        if (used < ManyProcessors)
+        {
+            (_before, _enough) = (null, null);
+            return;
+        }
+
+        _enough = _enough is { } enough && enough.Seconds > seconds ? (enough.Threads, enough.Seconds - seconds) : null;
+        if (_before is not { } before || seconds < _period)
+            return;
+        if (isBehind && threads > before.Threads && rate < before.Rate * (1 + LeastGain))
+            _enough = (before.Threads, TimeToTryAgain);
+        _before = null;
     }
 
     private void Add(RunTimes times, int held)

@@ -55,6 +55,29 @@ public class PoolControllerTests
     }
 
     [Fact]
+    public void Threads_that_wait_for_the_lock_of_others_get_no_more_threads()
+    {
+        var run = new ControlledPool();
+        // More than it can do: 143 items a second pass the lock, and use 1.4 of 2 processors.
+        run.Go(60, (pool, step) => pool.Add(0.003, 0, locked: 0.007));
+        Assert.True(run.Threads <= Floor + 2, run.Reasons);
+    }
+
+    [Fact]
+    public void Items_that_compute_and_block_get_threads_although_many_processors_are_in_use()
+    {
+        var run = new ControlledPool();
+        // 1.4 processors in use, and 6 items blocked on average.
+        run.Go(20, (pool, step) =>
+        {
+            if (step % 10 == 0)
+                pool.Add(0.014, 0.06);
+        });
+        Assert.InRange(run.Threads, 7, 20);
+        Assert.InRange(run.Pool.Queued, 0, 3);
+    }
+
+    [Fact]
     public void Threads_are_given_back_when_items_block_no_more()
     {
         var run = new ControlledPool();

@@ -4,7 +4,7 @@ using ActOp.Staging.Measuring;
 namespace ActOp.Orleans.Tests.Threads;
 
 /// <summary>
-/// A pool in virtual time whose threads run items that compute and block. A step is a millisecond, or less when there are more processors
+/// A pool in virtual time whose threads run items that compute, work under a lock that all share, and block. A step is a millisecond, or less when there are more processors
 /// than its threads. As that of .NET it has as many threads as its minimum when items wait, and gets one more each half second; threads stay.
 /// </summary>
 internal sealed class SimulatedPool(double processors) : IPool
@@ -62,7 +62,8 @@ internal sealed class SimulatedPool(double processors) : IPool
 
     public void Leave(object owner) => _owner = ReferenceEquals(_owner, owner) ? null : _owner;
 
-    internal void Add(double compute, double blocked) => _queued.Enqueue(new Item { Compute = compute, Blocked = blocked });
+    internal void Add(double compute, double blocked, double locked = 0) =>
+        _queued.Enqueue(new Item { Compute = compute, Locked = locked, Blocked = blocked });
 
     /// <summary>Runs for so many seconds.</summary>
     internal void Run(double seconds)
@@ -74,9 +75,9 @@ internal sealed class SimulatedPool(double processors) : IPool
             (_threads, _starved) = (Math.Min(_threads + 1, Limits.Maximum), 0);
         Begin();
         Compute(seconds);
-        foreach (var item in _running.Where(static item => item.Compute <= 0))
+        foreach (var item in _running.Where(static item => item is { Compute: <= 0, Locked: <= 0 }))
             item.Blocked -= seconds;
-        _completed += _running.RemoveAll(static item => item is { Compute: <= 0, Blocked: <= 0 });
+        _completed += _running.RemoveAll(static item => item is { Compute: <= 0, Locked: <= 0, Blocked: <= 0 });
         Begin();
     }
 
@@ -90,14 +91,21 @@ internal sealed class SimulatedPool(double processors) : IPool
         }
     }
 
-    /// <summary>Those that compute share the processors; the rest of their time they are ready.</summary>
+    /// <summary>
+    /// Those that compute, and the one that has the lock, share the processors; the rest of their time they are ready. The others that need
+    /// the lock are blocked.
+    /// </summary>
     private void Compute(double seconds)
     {
-        Item[] ready = [.. _running.Where(static item => item.Compute > 0)];
+        var holder = _running.Find(static item => item is { Compute: <= 0, Locked: > 0 });
+        Item[] ready = [.. _running.Where(item => item.Compute > 0 || item == holder)];
         var each = Math.Min(seconds, processors * seconds / Math.Max(1, ready.Length));
         foreach (var item in ready)
         {
-            item.Compute -= each;
+            if (item == holder)
+                item.Locked -= each;
+            else
+                item.Compute -= each;
             _active.Add(item.Thread);
             _times = _times with { Ran = _times.Ran + each, Waited = _times.Waited + seconds - each };
         }
@@ -106,6 +114,8 @@ internal sealed class SimulatedPool(double processors) : IPool
     private sealed class Item
     {
         internal double Compute { get; set; }
+
+        internal double Locked { get; set; }
 
         internal double Blocked { get; set; }
 
