@@ -10,6 +10,8 @@ namespace ActOp.Orleans;
 /// <summary>Adds ActOp to a silo of Microsoft Orleans.</summary>
 public static class ActOpSiloBuilderExtensions
 {
+    private const string Threads = "ActOp:Threads";
+
     /// <summary>
     /// Adds all of ActOp that there is for Orleans: locality and thread control, with the options of the configuration sections
     /// <c>ActOp:Locality</c> and <c>ActOp:Threads</c>.
@@ -73,8 +75,8 @@ public static class ActOpSiloBuilderExtensions
         services.AddSingleton(new ThreadRegistration());
         if (!isFirst)
             return builder;
-        AddOptions(services, builder.Configuration, "ActOp:Threads", configure);
-        services.AddSingleton(PoolSpin.Set(ReadNow(builder.Configuration, "ActOp:Threads", configure)));
+        AddOptions(services, builder.Configuration, Threads, configure);
+        services.AddSingleton(PoolSpin.Set(ReadNow(builder.Configuration, configure)));
         services.AddSingleton<IConfigurationValidator, ThreadValidator>();
         services.TryAddSingleton(TimeProvider.System);
         services.AddMetrics();
@@ -105,11 +107,10 @@ public static class ActOpSiloBuilderExtensions
             + "remove it here.");
 
     /// <summary>The options as they are now, for what cannot wait until the silo is put together.</summary>
-    private static TOptions ReadNow<TOptions>(IConfiguration configuration, string section, Action<TOptions>? configure)
-        where TOptions : class, new()
+    private static ThreadOptions ReadNow(IConfiguration configuration, Action<ThreadOptions>? configure)
     {
-        var options = new TOptions();
-        configuration.GetSection(section).Bind(options);
+        var options = new ThreadOptions();
+        configuration.GetSection(Threads).Bind(options);
         configure?.Invoke(options);
         return options;
     }

@@ -63,9 +63,9 @@ internal sealed class LocalityGate(LocalityMetrics metrics, ILogger<LocalityGate
 }
 
 /// <summary>
-/// Sends the calls of this silo as Orleans does, and counts those that its grains make; those that they receive are counted where they are
-/// sent. It stands where references hand their calls to the
-/// runtime: an outgoing filter would make Orleans send each call of the silo the slow way, counted or not (record 0093).
+/// Sends the calls of this silo as Orleans does, and counts those that its grains make; those that they receive are counted where they
+/// are sent. It stands where references hand their calls to the runtime: an outgoing filter would make Orleans send each call of the silo
+/// the slow way, counted or not (record 0093).
 /// </summary>
 /// <remarks>
 /// Any thread. The accessor of contexts is asked for at the first counted call: Orleans makes it of parts that need this one.
@@ -83,8 +83,7 @@ internal sealed class CountingReferences(IGrainReferenceRuntime inner, IServiceP
             ?? throw new OrleansConfigurationException(
                 "No IGrainReferenceRuntime is registered: call AddActOpLocality in UseOrleans of a silo.");
         services.AddSingleton<IGrainReferenceRuntime>(silo => new CountingReferences(
-            (IGrainReferenceRuntime)(sends.ImplementationInstance ?? sends.ImplementationFactory?.Invoke(silo)
-                ?? ActivatorUtilities.CreateInstance(silo, sends.ImplementationType!)),
+            (IGrainReferenceRuntime)(sends.ImplementationInstance ?? sends.Make(silo)),
             silo, silo.GetRequiredService<LocalityGate>(), silo.GetRequiredService<LocalGrains>()));
     }
 
@@ -138,7 +137,7 @@ internal sealed class RunningRequestsFilter(LocalGrains grains) : IIncomingGrain
 {
     public Task Invoke(IIncomingGrainCallContext context)
     {
-        if (!grains.HasInterleaving || !grains.TryGet(context.TargetId, out var grain) || !grain.Kind.Interleaves)
+        if (!grains.TryGet(context.TargetId, out var grain) || !grain.Kind.Interleaves)
             return context.Invoke();
         grain.BeginRequest();
         Task call;
@@ -176,7 +175,7 @@ internal sealed class CallFilters : List<IIncomingGrainCallFilter>, IAsyncDispos
         if (silo.GetRequiredService<IOptions<GrainTypeOptions>>().Value.Classes.Any(GrainKinds.MayInterleave))
             Add(new RunningRequestsFilter(silo.GetRequiredService<LocalGrains>()));
         foreach (var filter in registered)
-            Add((IIncomingGrainCallFilter)(filter.ImplementationInstance ?? Make(silo, filter)));
+            Add((IIncomingGrainCallFilter)(filter.ImplementationInstance ?? Keep(filter.Make(silo))));
     }
 
     /// <summary>Puts it in the place of the list that the container would make.</summary>
@@ -197,10 +196,16 @@ internal sealed class CallFilters : List<IIncomingGrainCallFilter>, IAsyncDispos
 
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 
-    private object Make(IServiceProvider silo, ServiceDescriptor filter)
+    private object Keep(object made)
     {
-        var made = filter.ImplementationFactory?.Invoke(silo) ?? ActivatorUtilities.CreateInstance(silo, filter.ImplementationType!);
         _made.Add(made);
         return made;
     }
+}
+
+/// <summary>Makes what the container would make, for what stands in its place.</summary>
+file static class Registrations
+{
+    internal static object Make(this ServiceDescriptor registered, IServiceProvider services) =>
+        registered.ImplementationFactory?.Invoke(services) ?? ActivatorUtilities.CreateInstance(services, registered.ImplementationType!);
 }

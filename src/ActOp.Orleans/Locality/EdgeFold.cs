@@ -227,7 +227,7 @@ internal sealed class UnknownLocations(int capacity)
 internal sealed class CalledGrains
 {
     /// <summary>Edges in one message, at most: about 400 KB.</summary>
-    internal const int MaxPerMessage = 4096;
+    private const int MaxPerMessage = 4096;
 
     private readonly Dictionary<int, List<(GrainId Called, GrainId Caller, long Epoch, long Messages)>> _untold = [];
 

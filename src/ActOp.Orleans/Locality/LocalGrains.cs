@@ -39,9 +39,6 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
     /// <summary>Whether grains that end are kept for <see cref="TryTakeGone"/>.</summary>
     internal volatile bool TellsGone;
 
-    /// <summary>Whether an activation whose requests interleave has been here.</summary>
-    internal volatile bool HasInterleaving;
-
     /// <summary>A grain has become active here. Must be quick.</summary>
     internal Action<GrainId>? Arrived { get; set; }
 
@@ -104,8 +101,6 @@ internal sealed class LocalGrains(GrainKinds kinds, LocalityGate gate, TimeProvi
         {
             if (member is not IGrainContext context || kinds.KindOf(context.GrainId.Type) is not { Counts: true } kind)
                 return;
-            if (kind.Interleaves)
-                HasInterleaving = true;
             _grains[context.GrainId] = new LocalGrain(context, kind, time.GetUtcNow().ToUnixTimeMilliseconds());
             // Of a grain that was elsewhere, this silo would send the next message there.
             Locations?.Correct(context.GrainId, context.Address.SiloAddress!);

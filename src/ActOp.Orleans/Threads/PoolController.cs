@@ -71,7 +71,6 @@ internal sealed class PoolController : IDisposable
     private int _leastQueued = int.MaxValue;
     private int _leastBusy = int.MaxValue;
     private bool _mayHurry = true;
-    private long _executed;
     // The pool before it grew, until a whole period has shown what that brought.
     private (int Threads, double Rate)? _before;
     // More threads than these brought nothing; for so many seconds none are tried.
@@ -154,22 +153,22 @@ internal sealed class PoolController : IDisposable
         var held = times.Active < 0 || _leastBusy == int.MaxValue ? 0 : Math.Max(0, _leastBusy - times.Active);
         var waiting = _leastQueued == int.MaxValue ? 0 : _leastQueued;
         var before = (Usage: _usage, Probe: _probe);
-        var rate = (_sums.Executed - _executed) / seconds;
-        _executed = _sums.Executed;
+        var used = times.Ran / (_processors * seconds);
         Add(times, held);
         (_usage, _probe) = (UsageNow(held), new StageUsage(probe.Items, 0, probe));
         var demand = _source.Estimate([(before.Usage, _usage), (before.Probe, _probe)], seconds)[0];
         var decision = _model.Decide([new StagePeriod(threads, _usage.Queued, demand, held)]);
         var wanted = Math.Clamp(decision.Threads[0], _floor, Math.Max(_most, threads));
         var reason = decision.Reason;
-        if (held > 0 && waiting > 0 && times.Ran < MostProcessors * _processors * seconds)
+        if (held > 0 && waiting > 0 && used < MostProcessors)
         {
             var needed = Math.Min(_last.Busy + Math.Min(waiting, MostAtOnce), _most);
             if (needed > wanted)
                 (wanted, reason) = (needed, "held; " + reason);
         }
 
-        LearnFromGrowth(threads, rate, times.Ran / (_processors * seconds), waiting > 0, seconds);
+        var rate = (_usage.Executed - before.Usage.Executed) / seconds;
+        LearnFromGrowth(threads, rate, used, waiting > 0, seconds);
         if (_enough is { } enough && enough.Threads < wanted)
             (wanted, reason) = (Math.Max(enough.Threads, _floor), "more brought nothing; " + reason);
         if (wanted > threads && waiting > 0)

@@ -155,10 +155,6 @@ public sealed class PoolRoundsTests : IDisposable
         Assert.Equal(HealthStatus.Healthy, Health(silo).Status);
     }
 
-    private static HealthCheckResult Health(StartedSilo silo) =>
-        new ActOpHealthCheck(null, silo.Rounds).CheckHealthAsync(new HealthCheckContext()).Result;
-
-    /// <summary>One item in each millisecond.</summary>
     [Fact]
     public void A_limit_of_spinning_that_comes_too_late_changes_nothing_and_is_logged()
     {
@@ -171,6 +167,10 @@ public sealed class PoolRoundsTests : IDisposable
         Assert.True(_log.Said("runtimeconfig.template.json"));
     }
 
+    private static HealthCheckResult Health(StartedSilo silo) =>
+        new ActOpHealthCheck(null, silo.Rounds).CheckHealthAsync(new HealthCheckContext()).Result;
+
+    /// <summary>One item in each millisecond.</summary>
     private void Go(double seconds, double blocked)
     {
         for (var step = 0; step < seconds * 1000; step++)

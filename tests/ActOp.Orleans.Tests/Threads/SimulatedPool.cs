@@ -4,8 +4,9 @@ using ActOp.Staging.Measuring;
 namespace ActOp.Orleans.Tests.Threads;
 
 /// <summary>
-/// A pool in virtual time whose threads run items that compute, work under a lock that all share, and block. A step is a millisecond, or less when there are more processors
-/// than its threads. As that of .NET it has as many threads as its minimum when items wait, and gets one more each half second; threads stay.
+/// A pool in virtual time whose threads run items that compute, work under a lock that all share, and block. A step is a millisecond, or
+/// less when there are more processors than its threads. As that of .NET it has as many threads as its minimum when items wait, and gets
+/// one more each half second; threads stay.
 /// </summary>
 internal sealed class SimulatedPool(double processors) : IPool
 {
