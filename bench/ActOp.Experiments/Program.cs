@@ -62,6 +62,9 @@ run.SetAction(async (parsed, cancellation) =>
 
     if (parsed.GetValue(json) is { } file)
         ReportFile.WriteJson(file, results);
+    // Once more at the end, with all that their programs said: the end of a log is what is kept of it.
+    foreach (var result in results.Where(static result => result.HasFailed))
+        Console.WriteLine($"{result.Name} {result.Verdict}");
     Console.WriteLine($"{results.Count} of {chosen.Count} experiments, {results.Count(static result => result.HasFailed)} failed, "
         + $"{results.Count(static result => result.Misses)} miss a bar; pages: {Path.GetFullPath(into)}");
     // 130: interrupted, as a shell says it.
