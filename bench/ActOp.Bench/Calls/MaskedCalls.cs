@@ -53,25 +53,30 @@ internal static class MaskedCalls
     private static TimeSpan Longer(TimeSpan length, int wait, int callers) =>
         TimeSpan.FromMilliseconds(Math.Max(length.TotalMilliseconds, Math.Max(8 * wait, 0.005 * callers)));
 
-    /// <summary>Answers in the second half of the load, which begins when all callers have called: the first half fills the silo.</summary>
+    /// <summary>
+    /// Answers per second from <paramref name="length"/> after all callers have called, when the silo is full, for as long again; longer
+    /// until a tenth of the callers have an answer: on a busy machine there may be none before.
+    /// </summary>
     private static async Task<double> Rate(IMaskGrain[] grains, int callers, TimeSpan length, Func<IMaskGrain, ValueTask> call)
     {
-        var (begin, counted) = (long.MaxValue, 0L);
+        var (begin, counted, took) = (long.MaxValue, 0L, 0L);
         var loops = new Task[callers];
         for (var caller = 0; caller < callers; caller++)
             loops[caller] = CallAsync(grains[caller % grains.Length]);
         Volatile.Write(ref begin, Stopwatch.GetTimestamp());
         await Task.WhenAll(loops);
-        return counted / length.TotalSeconds;
+        return counted / TimeSpan.FromTicks(took).TotalSeconds;
 
         async Task CallAsync(IMaskGrain grain)
         {
-            while (Stopwatch.GetElapsedTime(Volatile.Read(ref begin)) < 2 * length)
+            while (Volatile.Read(ref took) == 0)
             {
                 await call(grain).ConfigureAwait(false);
-                var now = Stopwatch.GetElapsedTime(Volatile.Read(ref begin));
-                if (now >= length && now < 2 * length)
-                    Interlocked.Increment(ref counted);
+                var counts = Stopwatch.GetElapsedTime(Volatile.Read(ref begin)) - length;
+                if (counts < TimeSpan.Zero || Volatile.Read(ref took) != 0)
+                    continue;
+                if (Interlocked.Increment(ref counted) >= callers / 10 && counts >= length)
+                    Interlocked.CompareExchange(ref took, counts.Ticks, 0);
             }
         }
     }
