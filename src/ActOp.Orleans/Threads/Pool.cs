@@ -8,7 +8,8 @@ namespace ActOp.Orleans.Threads;
 /// <param name="Completed">Items that it has run since the process began.</param>
 /// <param name="Queued">Items that wait.</param>
 /// <param name="Busy">Threads that are inside an item.</param>
-internal readonly record struct PoolReading(long Completed, long Queued, int Busy);
+/// <param name="Paused">Time for which the garbage collector has stopped all threads since the process began, in seconds.</param>
+internal readonly record struct PoolReading(long Completed, long Queued, int Busy, double Paused = 0);
 
 /// <summary>The least and the greatest number of threads of a pool.</summary>
 internal readonly record struct PoolLimits(int Minimum, int Maximum);
@@ -57,7 +58,8 @@ internal sealed class DotNetPool : IPool
     {
         ThreadPool.GetMaxThreads(out var maximum, out _);
         ThreadPool.GetAvailableThreads(out var available, out _);
-        return new(ThreadPool.CompletedWorkItemCount, ThreadPool.PendingWorkItemCount, Math.Max(0, maximum - available));
+        return new(ThreadPool.CompletedWorkItemCount, ThreadPool.PendingWorkItemCount, Math.Max(0, maximum - available),
+            GC.GetTotalPauseDuration().TotalSeconds);
     }
 
     public RunTimes? TakeTimes() => _times.Value?.TakeTimes();

@@ -21,6 +21,12 @@ internal readonly record struct PoolSums(long Executed, double Waited, double Wa
         left.Wall + right.Wall, left.Cpu + right.Cpu, left.Ready + right.Ready);
 }
 
+/// <summary>What a pool did in a period.</summary>
+/// <param name="Threads">Its minimum.</param>
+/// <param name="Busy">Threads inside items, on average.</param>
+/// <param name="Items">Items that ended, per second.</param>
+internal readonly record struct PoolRate(int Threads, double Busy, double Items);
+
 /// <summary>
 /// From what a pool did to the number of its threads: it feeds the estimator and the controller that the stages of ActOp have (paper
 /// section 5.3) with one stage. The number of busy threads, sampled, gives the wall-clock time of items (Little's law); the clocks of the
@@ -35,7 +41,7 @@ internal readonly record struct PoolSums(long Executed, double Waited, double Wa
 internal sealed class PoolController : IDisposable
 {
     /// <summary>If items wait for this time, in seconds, a decision does not wait for the end of the period.</summary>
-    internal const double Patience = 0.1;
+    internal const double Patience = 0.2;
 
     /// <summary>The most threads that items without a measured end get in one decision.</summary>
     internal const int MostAtOnce = 64;
@@ -45,11 +51,17 @@ internal sealed class PoolController : IDisposable
     /// <summary>If less than this share of the processors was used, threads that wait are not what uses them up.</summary>
     private const double MostProcessors = 0.9;
 
-    /// <summary>More threads that use many processors must run more items by this share. Less is not distinguishable from noise.</summary>
+    /// <summary>More threads must run more items by this share. Less is not distinguishable from noise.</summary>
     private const double LeastGain = 0.1;
 
-    /// <summary>The share of the processors from which more threads may only wait for each other.</summary>
-    private const double ManyProcessors = 0.6;
+    /// <summary>They are judged when so many times as many are busy: of threads that block, these would run half as many items more.</summary>
+    private const double JudgedGrowth = 1.5;
+
+    /// <summary>A busy thread must have ended so many items, or their rate is not known.</summary>
+    private const double LeastItems = 5;
+
+    /// <summary>If less than this share of the items is run, the load has become another one.</summary>
+    private const double OtherLoad = 0.5;
 
     /// <summary>Time for which threads that brought nothing are not tried again, in seconds.</summary>
     private const double TimeToTryAgain = 60;
@@ -68,13 +80,15 @@ internal sealed class PoolController : IDisposable
     private double _seconds;
     private double _backlog;
     private double _busy;
+    private double _paused;
     private int _leastQueued = int.MaxValue;
     private int _leastBusy = int.MaxValue;
     private bool _mayHurry = true;
-    // The pool before it grew, until a whole period has shown what that brought.
-    private (int Threads, double Rate)? _before;
-    // More threads than these brought nothing; for so many seconds none are tried.
-    private (int Threads, double Seconds)? _enough;
+    // The pool before it grew, until it is known what that brought.
+    private PoolRate? _before;
+    // More threads than these brought nothing; none are tried for so many seconds.
+    private PoolRate? _enough;
+    private double _leftToTry;
 
     /// <param name="options">The options.</param>
     /// <param name="processors">Processors that the process may use.</param>
@@ -121,6 +135,7 @@ internal sealed class PoolController : IDisposable
     /// <param name="seconds">The time since the last sample.</param>
     internal void Sample(PoolReading reading, double seconds)
     {
+        var last = _last;
         _last = reading;
         if (_first is null)
         {
@@ -136,6 +151,7 @@ internal sealed class PoolController : IDisposable
             Executed = reading.Completed - _first.Value.Completed,
             Waited = _sums.Waited + (reading.Queued * seconds),
         };
+        _paused += Math.Clamp(reading.Paused - last.Paused, 0, seconds);
         _leastQueued = Math.Min(_leastQueued, Short(reading.Queued));
         _leastBusy = Math.Min(_leastBusy, reading.Busy);
         _backlog = reading.Queued > 0 ? _backlog + seconds : 0;
@@ -167,43 +183,44 @@ internal sealed class PoolController : IDisposable
                 (wanted, reason) = (needed, "held; " + reason);
         }
 
-        var rate = (_usage.Executed - before.Usage.Executed) / seconds;
-        LearnFromGrowth(threads, rate, used, waiting > 0, seconds);
+        var seen = new PoolRate(threads, _busy / seconds, (_usage.Executed - before.Usage.Executed) / seconds);
+        LearnFromGrowth(seen, waiting > 0, seconds);
         if (_enough is { } enough && enough.Threads < wanted)
             (wanted, reason) = (Math.Max(enough.Threads, _floor), "more brought nothing; " + reason);
         if (wanted > threads && waiting > 0)
-            _before ??= (threads, rate);
+            _before ??= seen;
 
         // One that brought nothing is not repeated before the period ends: the processors, not the threads, may be what is missing.
         _mayHurry = !isShort || wanted > threads;
-        (_seconds, _backlog, _busy, _leastQueued, _leastBusy) = (0, 0, 0, int.MaxValue, int.MaxValue);
-        return new(wanted, string.Create(CultureInfo.InvariantCulture, $"{reason}, {held} held, {waiting} waited throughout"));
+        var paused = _paused;
+        (_seconds, _backlog, _busy, _paused, _leastQueued, _leastBusy) = (0, 0, 0, 0, int.MaxValue, int.MaxValue);
+        return new(wanted, string.Create(CultureInfo.InvariantCulture, $"{reason}, {held} held, {waiting} waited throughout, paused {paused:0.00} s"));
     }
 
     /// <summary>
-    /// Threads that wait for a lock of others look as if something else blocked them, and the model replaces them by more threads, which
-    /// wait for the lock, too. So where many processors are in use, items wait all the time, and more threads did not run more of them,
-    /// there were enough before. If no item waits, the rate is that of their arrival and says nothing.
+    /// Threads that wait for each other look as if something else blocked them, and the model replaces them by more threads, which wait,
+    /// too. So where items wait all the time, and half as many busy threads more did not run more of them, there were enough before. If no
+    /// item waits, the rate is that of their arrival and says nothing; and it says little if a thread ends few items in the time.
     /// </summary>
-    private void LearnFromGrowth(int threads, double rate, double used, bool isBehind, double seconds)
+    private void LearnFromGrowth(PoolRate now, bool isBehind, double seconds)
     {
-        if (used < ManyProcessors)
-        {
-            (_before, _enough) = (null, null);
+        _leftToTry -= seconds;
+        if (!isBehind || _leftToTry <= 0 || now.Items < _enough?.Items * OtherLoad)
+            _enough = null;
+        if (_before is not { } before)
             return;
-        }
-
-        _enough = _enough is { } enough && enough.Seconds > seconds ? (enough.Threads, enough.Seconds - seconds) : null;
-        if (_before is not { } before || seconds < _period)
-            return;
-        if (isBehind && threads > before.Threads && rate < before.Rate * (1 + LeastGain))
-            _enough = (before.Threads, TimeToTryAgain);
-        _before = null;
+        var hasGrown = now.Busy >= before.Busy * JudgedGrowth;
+        if (isBehind && hasGrown && now.Items * seconds >= now.Busy * LeastItems && now.Items < before.Items * (1 + LeastGain))
+            (_enough, _leftToTry) = (before, TimeToTryAgain);
+        if (hasGrown || !isBehind)
+            _before = null;
     }
 
     private void Add(RunTimes times, int held)
     {
-        var wall = Math.Max(0, _busy - (held * _seconds));
+        // What the garbage collector takes is blocked time to the system's clocks, but more threads do not run while it stops all.
+        var running = 1 - (_paused / Math.Max(_seconds, double.Epsilon));
+        var wall = Math.Max(0, _busy - (held * _seconds)) * Math.Clamp(running, 0, 1);
         // Threads run and wait beside items, too, when they look for the next one.
         var ready = Math.Clamp(times.Waited, 0, Math.Max(0, wall - times.Ran));
         _sums = _sums with { Wall = _sums.Wall + wall, Cpu = _sums.Cpu + times.Ran, Ready = _sums.Ready + ready };
