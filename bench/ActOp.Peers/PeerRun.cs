@@ -60,8 +60,8 @@ internal sealed class PeerRun(PeerSettings settings)
 
     private IEnumerable<(int Round, Shape Shape, PeerKind? Kind)> Plays()
     {
-        // Who asks for long shapes alone wants all rounds of them.
-        var isLongRare = settings.Shapes.Any(static shape => !shape.IsLong);
+        // Who asks for one shape, or for long ones alone, wants all rounds of them.
+        var isLongRare = settings.Shapes.Count > 1 && settings.Shapes.Any(static shape => !shape.IsLong);
         for (var round = 1; round <= settings.Rounds; round++)
         {
             var isLong = round % LongEvery == 1 || !isLongRare;

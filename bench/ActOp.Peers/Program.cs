@@ -22,8 +22,8 @@ Option<int> rounds = new("--rounds") { Description = "Rounds, each with all shap
 Option<int> milliseconds = new("--milliseconds") { Description = "Length of a measurement.", DefaultValueFactory = static _ => 1000 };
 Option<double> minutes = new("--minutes")
 {
-    Description = "After these minutes nothing more begins.",
-    DefaultValueFactory = static _ => 25,
+    Description = "After these minutes nothing more begins. With the default, all ends within 25 minutes, building included.",
+    DefaultValueFactory = static _ => 22,
 };
 Option<bool> isShort = new("--short") { Description = "One round of very little, to see that everything works." };
 Option<string?> pin = new("--pin") { Description = "Processors for the runtimes, as taskset -c takes them, for instance 0-15." };

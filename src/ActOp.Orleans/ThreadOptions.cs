@@ -13,7 +13,7 @@ public sealed class ThreadOptions
     public bool Enabled { get; set; } = true;
 
     /// <summary>
-    /// Time between two decisions. Default 1 s. A pool in which items wait all the time gets a decision after a tenth of a second.
+    /// Time between two decisions. Default 1 s. A pool in which items wait all the time gets a decision after a fifth of a second.
     /// </summary>
     public TimeSpan ModelPeriod { get; set; } = TimeSpan.FromSeconds(1);
 

@@ -35,8 +35,8 @@ internal readonly record struct PoolRate(int Threads, double Busy, double Items)
 /// <remarks>
 /// A thread that did not run in a whole period, though as many were busy all the time, is held by an item that is longer than the period.
 /// It is replaced, as the stages do. If items wait all the time while threads are held, the items behind may be as long; then each of them
-/// gets a thread, at most <see cref="MostAtOnce"/> in a decision, since the model knows nothing of items that have not ended. Where many
-/// processors are in use, more threads are kept only if they run more items.
+/// gets a thread, at most <see cref="MostAtOnce"/> in a decision, since the model knows nothing of items that have not ended. More
+/// threads are kept only if they run more items.
 /// </remarks>
 internal sealed class PoolController : IDisposable
 {
@@ -54,17 +54,20 @@ internal sealed class PoolController : IDisposable
     /// <summary>More threads must run more items by this share. Less is not distinguishable from noise.</summary>
     private const double LeastGain = 0.1;
 
-    /// <summary>They are judged when so many times as many are busy: of threads that block, these would run half as many items more.</summary>
+    /// <summary>Growth is judged when so many times as many threads are busy. If they block, they run half as many items more.</summary>
     private const double JudgedGrowth = 1.5;
 
-    /// <summary>A busy thread must have ended so many items, or their rate is not known.</summary>
+    /// <summary>They are judged when a thread had the time for so many items: before, their rate is not known.</summary>
     private const double LeastItems = 5;
 
     /// <summary>If less than this share of the items is run, the load has become another one.</summary>
     private const double OtherLoad = 0.5;
 
+    /// <summary>No more of a period counts as stopped: of some thousand collections in a second, .NET reports more than there was.</summary>
+    private const double MostPaused = 0.5;
+
     /// <summary>Time for which threads that brought nothing are not tried again, in seconds.</summary>
-    private const double TimeToTryAgain = 60;
+    private const double TimeToTryAgain = 30;
 
     private readonly double _period;
     private readonly double _processors;
@@ -86,6 +89,7 @@ internal sealed class PoolController : IDisposable
     private bool _mayHurry = true;
     // The pool before it grew, until it is known what that brought.
     private PoolRate? _before;
+    private double _sinceGrowth;
     // More threads than these brought nothing; none are tried for so many seconds.
     private PoolRate? _enough;
     private double _leftToTry;
@@ -151,7 +155,7 @@ internal sealed class PoolController : IDisposable
             Executed = reading.Completed - _first.Value.Completed,
             Waited = _sums.Waited + (reading.Queued * seconds),
         };
-        _paused += Math.Clamp(reading.Paused - last.Paused, 0, seconds);
+        _paused += Math.Clamp(reading.Paused - last.Paused, 0, MostPaused * seconds);
         _leastQueued = Math.Min(_leastQueued, Short(reading.Queued));
         _leastBusy = Math.Min(_leastBusy, reading.Busy);
         _backlog = reading.Queued > 0 ? _backlog + seconds : 0;
@@ -187,38 +191,40 @@ internal sealed class PoolController : IDisposable
         LearnFromGrowth(seen, waiting > 0, seconds);
         if (_enough is { } enough && enough.Threads < wanted)
             (wanted, reason) = (Math.Max(enough.Threads, _floor), "more brought nothing; " + reason);
-        if (wanted > threads && waiting > 0)
-            _before ??= seen;
+        if (wanted > threads && waiting > 0 && _before is null)
+            (_before, _sinceGrowth) = (seen, 0);
 
         // One that brought nothing is not repeated before the period ends: the processors, not the threads, may be what is missing.
         _mayHurry = !isShort || wanted > threads;
-        var paused = _paused;
+        reason = string.Create(CultureInfo.InvariantCulture,
+            $"{reason}, {held} held, {waiting} waited throughout, stopped by collections for {_paused:0.###} s");
         (_seconds, _backlog, _busy, _paused, _leastQueued, _leastBusy) = (0, 0, 0, 0, int.MaxValue, int.MaxValue);
-        return new(wanted, string.Create(CultureInfo.InvariantCulture, $"{reason}, {held} held, {waiting} waited throughout, paused {paused:0.00} s"));
+        return new(wanted, reason);
     }
 
     /// <summary>
     /// Threads that wait for each other look as if something else blocked them, and the model replaces them by more threads, which wait,
     /// too. So where items wait all the time, and half as many busy threads more did not run more of them, there were enough before. If no
-    /// item waits, the rate is that of their arrival and says nothing; and it says little if a thread ends few items in the time.
+    /// item waits, the rate is that of their arrival and says nothing.
     /// </summary>
     private void LearnFromGrowth(PoolRate now, bool isBehind, double seconds)
     {
         _leftToTry -= seconds;
+        _sinceGrowth += seconds;
         if (!isBehind || _leftToTry <= 0 || now.Items < _enough?.Items * OtherLoad)
             _enough = null;
-        if (_before is not { } before)
-            return;
-        var hasGrown = now.Busy >= before.Busy * JudgedGrowth;
-        if (isBehind && hasGrown && now.Items * seconds >= now.Busy * LeastItems && now.Items < before.Items * (1 + LeastGain))
-            (_enough, _leftToTry) = (before, TimeToTryAgain);
-        if (hasGrown || !isBehind)
+        if (!isBehind)
             _before = null;
+        if (_before is not { } before || now.Busy < before.Busy * JudgedGrowth || _sinceGrowth * before.Items < before.Busy * LeastItems)
+            return;
+        if (now.Items < before.Items * (1 + LeastGain))
+            (_enough, _leftToTry) = (before, TimeToTryAgain);
+        _before = null;
     }
 
     private void Add(RunTimes times, int held)
     {
-        // What the garbage collector takes is blocked time to the system's clocks, but more threads do not run while it stops all.
+        // To the clocks of the threads the time of a collection is blocked time; but it stops however many there are.
         var running = 1 - (_paused / Math.Max(_seconds, double.Epsilon));
         var wall = Math.Max(0, _busy - (held * _seconds)) * Math.Clamp(running, 0, 1);
         // Threads run and wait beside items, too, when they look for the next one.

@@ -64,6 +64,41 @@ public class PoolControllerTests
     }
 
     [Fact]
+    public void Threads_that_wait_for_the_lock_of_others_get_no_more_threads_although_a_processor_is_free()
+    {
+        var run = new ControlledPool();
+        run.Go(60, Convoy);
+        Assert.True(run.Threads <= Floor + 2, run.Reasons);
+    }
+
+    [Fact]
+    public void Items_that_begin_to_block_get_their_threads_although_more_threads_brought_nothing_before()
+    {
+        var run = new ControlledPool();
+        run.Go(3, (pool, step) => pool.Add(0.0002, 0, locked: 0.002));
+        Assert.Contains("more brought nothing", run.Reasons, StringComparison.Ordinal);
+        run.Go(9, (pool, step) =>
+        {
+            if (step % 5 == 0)
+                pool.Add(0.0001, 0.3);
+        });
+        Assert.True(run.Threads >= 60, run.Reasons);
+    }
+
+    [Fact]
+    public void Threads_that_the_garbage_collector_stops_get_no_more_threads()
+    {
+        var run = new ControlledPool();
+        run.Go(60, (pool, step) =>
+        {
+            for (var i = 0; i < 4; i++)
+                pool.Add(0.001, 0);
+        }, paused: step => step % 10 < 4);
+        Assert.True(run.Threads <= Floor + 2, run.Reasons);
+        Assert.DoesNotContain("brought nothing", run.Reasons, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Items_that_compute_and_block_get_threads_although_many_processors_are_in_use()
     {
         var run = new ControlledPool();
@@ -155,6 +190,13 @@ public class PoolControllerTests
         }).QuickCheckThrowOnFailure();
     }
 
+    /// <summary>Somewhat more than can be done: 500 items a second pass the lock, and use 1.1 processors.</summary>
+    private static void Convoy(SimulatedPool pool, int step)
+    {
+        if (step % 2 == 0 || step % 50 == 1)
+            pool.Add(0.0002, 0, locked: 0.002);
+    }
+
     /// <summary>A controller at a simulated pool; a step is a millisecond.</summary>
     private sealed class ControlledPool
     {
@@ -174,12 +216,15 @@ public class PoolControllerTests
 
         internal string Reasons => string.Join('\n', _reasons);
 
-        internal void Go(double seconds, Action<SimulatedPool, int> arrive)
+        internal void Go(double seconds, Action<SimulatedPool, int> arrive, Func<int, bool>? paused = null)
         {
             for (var step = 0; step < seconds * 1000; step++)
             {
                 arrive(Pool, step);
-                Pool.Run(0.001);
+                if (paused?.Invoke(step) == true)
+                    Pool.Pause(0.001);
+                else
+                    Pool.Run(0.001);
                 if (++_steps % StepsPerLook == 0)
                     Sample();
             }

@@ -18,6 +18,7 @@ internal sealed class SimulatedPool(double processors) : IPool
     private long _completed;
     private int _threads = 2;
     private double _starved;
+    private double _paused;
 
     /// <summary>Thrown by the next reading.</summary>
     internal Exception? Failure { get; set; }
@@ -32,7 +33,7 @@ internal sealed class SimulatedPool(double processors) : IPool
     internal List<PoolLimits> History { get; } = [];
 
     public PoolReading Read() =>
-        Failure is null ? new(_completed, _queued.Count, _running.Count) : throw Failure;
+        Failure is null ? new(_completed, _queued.Count, _running.Count, _paused) : throw Failure;
 
     public RunTimes? TakeTimes()
     {
@@ -65,6 +66,9 @@ internal sealed class SimulatedPool(double processors) : IPool
 
     internal void Add(double compute, double blocked, double locked = 0) =>
         _queued.Enqueue(new Item { Compute = compute, Locked = locked, Blocked = blocked });
+
+    /// <summary>A garbage collection stops all threads for so many seconds.</summary>
+    internal void Pause(double seconds) => _paused += seconds;
 
     /// <summary>Runs for so many seconds.</summary>
     internal void Run(double seconds)
