@@ -63,7 +63,7 @@ internal sealed class PoolController : IDisposable
     /// <summary>If less than this share of the items is run, the load has become another one.</summary>
     private const double OtherLoad = 0.5;
 
-    /// <summary>No more of a period counts as stopped: of some thousand collections in a second, .NET reports more than there was.</summary>
+    /// <summary>No more of a period counts as stopped: of a thousand collections in a second, .NET reports more than there was.</summary>
     private const double MostPaused = 0.5;
 
     /// <summary>Time for which threads that brought nothing are not tried again, in seconds.</summary>
