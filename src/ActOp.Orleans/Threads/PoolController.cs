@@ -57,7 +57,7 @@ internal sealed class PoolController : IDisposable
     /// <summary>Growth is judged when so many times as many threads are busy. If they block, they run half as many items more.</summary>
     private const double JudgedGrowth = 1.5;
 
-    /// <summary>They are judged when a thread had the time for so many items: before, their rate is not known.</summary>
+    /// <summary>Growth is judged when a thread had the time for so many items: before, what it brings is not known.</summary>
     private const double LeastItems = 5;
 
     /// <summary>If less than this share of the items is run, the load has become another one.</summary>
@@ -173,14 +173,13 @@ internal sealed class PoolController : IDisposable
         var held = times.Active < 0 || _leastBusy == int.MaxValue ? 0 : Math.Max(0, _leastBusy - times.Active);
         var waiting = _leastQueued == int.MaxValue ? 0 : _leastQueued;
         var before = (Usage: _usage, Probe: _probe);
-        var used = times.Ran / (_processors * seconds);
         Add(times, held);
         (_usage, _probe) = (UsageNow(held), new StageUsage(probe.Items, 0, probe));
         var demand = _source.Estimate([(before.Usage, _usage), (before.Probe, _probe)], seconds)[0];
         var decision = _model.Decide([new StagePeriod(threads, _usage.Queued, demand, held)]);
         var wanted = Math.Clamp(decision.Threads[0], _floor, Math.Max(_most, threads));
         var reason = decision.Reason;
-        if (held > 0 && waiting > 0 && used < MostProcessors)
+        if (held > 0 && waiting > 0 && times.Ran < MostProcessors * _processors * seconds)
         {
             var needed = Math.Min(_last.Busy + Math.Min(waiting, MostAtOnce), _most);
             if (needed > wanted)
@@ -226,7 +225,7 @@ internal sealed class PoolController : IDisposable
     {
         // To the clocks of the threads the time of a collection is blocked time; but it stops however many there are.
         var running = 1 - (_paused / Math.Max(_seconds, double.Epsilon));
-        var wall = Math.Max(0, _busy - (held * _seconds)) * Math.Clamp(running, 0, 1);
+        var wall = Math.Max(0, _busy - (held * _seconds)) * running;
         // Threads run and wait beside items, too, when they look for the next one.
         var ready = Math.Clamp(times.Waited, 0, Math.Max(0, wall - times.Ran));
         _sums = _sums with { Wall = _sums.Wall + wall, Cpu = _sums.Cpu + times.Ran, Ready = _sums.Ready + ready };

@@ -46,11 +46,7 @@ public class PoolControllerTests
     public void Items_that_only_compute_get_no_more_threads_than_the_processors_bear()
     {
         var run = new ControlledPool();
-        run.Go(10, (pool, step) =>
-        {
-            for (var i = 0; i < 4; i++)
-                pool.Add(0.001, 0);
-        });
+        run.Go(10, Compute);
         Assert.InRange(run.Threads, Floor, 4);
     }
 
@@ -89,11 +85,7 @@ public class PoolControllerTests
     public void Threads_that_the_garbage_collector_stops_get_no_more_threads()
     {
         var run = new ControlledPool();
-        run.Go(60, (pool, step) =>
-        {
-            for (var i = 0; i < 4; i++)
-                pool.Add(0.001, 0);
-        }, paused: step => step % 10 < 4);
+        run.Go(60, Compute, paused: step => step % 10 < 4);
         Assert.True(run.Threads <= Floor + 2, run.Reasons);
         Assert.DoesNotContain("brought nothing", run.Reasons, StringComparison.Ordinal);
     }
@@ -137,11 +129,7 @@ public class PoolControllerTests
     public void A_decision_that_brought_nothing_is_not_repeated_before_the_period_ends()
     {
         var run = new ControlledPool();
-        run.Go(10, (pool, step) =>
-        {
-            for (var i = 0; i < 4; i++)
-                pool.Add(0.001, 0);
-        });
+        run.Go(10, Compute);
         Assert.InRange(run.Decisions, 9, 21);
     }
 
@@ -188,6 +176,13 @@ public class PoolControllerTests
                 current = decision.Threads;
             }
         }).QuickCheckThrowOnFailure();
+    }
+
+    /// <summary>Twice what the processors can do, and nothing blocks.</summary>
+    private static void Compute(SimulatedPool pool, int step)
+    {
+        for (var i = 0; i < 4; i++)
+            pool.Add(0.001, 0);
     }
 
     /// <summary>Somewhat more than can be done: 500 items a second pass the lock, and use 1.1 processors.</summary>
